@@ -5,7 +5,7 @@ is made from these: `ParallelMapping`, `MappingTable` and `Structure` here, opti
 studies and the space of searches elsewhere.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from itertools import product
@@ -272,6 +272,11 @@ class MappingTable(Choices[Column, Column, NDArray[np.bool_], Column, NDArray[np
             raise MappingError(f"a mapping has no column {', '.join(sorted(unknown))}; it has {', '.join(known)}")
         filled = {one.name: one.read_column(given[one.name]) for one in CHOICES if one.name in given}
         filled |= {one.name: np.asarray(one.default) for one in CHOICES if one.name not in given}
+        return cls._repeated(filled)
+
+    @classmethod
+    def _repeated(cls, filled: Mapping[str, NDArray[Any]]) -> "MappingTable":
+        """From all columns; what is single is repeated."""
         rows = np.broadcast_shapes((1,), *(column.shape for column in filled.values()))
         columns: dict[str, Any] = {
             one.name: np.broadcast_to(np.ascontiguousarray(filled[one.name], dtype=one.column), rows) for one in CHOICES
@@ -285,7 +290,7 @@ class MappingTable(Choices[Column, Column, NDArray[np.bool_], Column, NDArray[np
         shardings = {mapping.sharding for mapping in rows}
         if len(shardings) > 1:
             raise MappingError("the mappings split operations in several ways; make a table for each")
-        table = cls.columns(**{one.name: [getattr(mapping, one.name) for mapping in rows] for one in CHOICES})
+        table = cls._repeated({one.name: np.array([getattr(row, one.name) for row in rows]) for one in CHOICES})
         return replace(table, sharding=shardings.pop()) if rows else table
 
     @classmethod
