@@ -88,7 +88,10 @@ def _number(value: Any) -> Any:
 
 
 def _column(value: Any) -> Any:
-    return value if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" else NOT_OF_IT
+    """A column, or a number that stands for all of it."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return value if value.dtype.kind in "biuf" else NOT_OF_IT
+    return _number(value)
 
 
 def _text(value: Any) -> Any:
