@@ -16,6 +16,7 @@ from typing import Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.domains import check_fields
 from volvelle.errors import DescriptionError
 
 AS_SET = "as set"
@@ -63,6 +64,9 @@ class Exact(AbstractSpread):
 
     value: float
 
+    def __post_init__(self) -> None:
+        check_fields(self, "exact")
+
     def bounds(self, level: float) -> tuple[float, float]:
         """Both ends are the number."""
         return self.value, self.value
@@ -85,6 +89,7 @@ class Interval(AbstractSpread):
     high: float
 
     def __post_init__(self) -> None:
+        check_fields(self, "interval")
         if not self.low <= self.high:
             raise DescriptionError(f"an interval from {self.low} to {self.high} runs backwards; swap its ends")
 
@@ -110,6 +115,11 @@ class Normal(AbstractSpread):
     mean: float
     deviation: float
 
+    def __post_init__(self) -> None:
+        check_fields(self, "normal")
+        if self.deviation < 0:
+            raise DescriptionError(f"a deviation is zero or more, not {self.deviation}")
+
     def bounds(self, level: float) -> tuple[float, float]:
         """Symmetric around the mean."""
         reach = _reach(level) * self.deviation if self.deviation else 0.0
@@ -134,6 +144,7 @@ class LogNormal(AbstractSpread):
     """One standard deviation up multiplies by this factor."""
 
     def __post_init__(self) -> None:
+        check_fields(self, "log-normal")
         if not self.factor >= 1:
             raise DescriptionError(f"a log-normal factor is at least 1, not {self.factor}: 1.3 means ×/÷ 1.3")
 
@@ -166,6 +177,7 @@ class LogStudent(AbstractSpread):
     """One standard deviation up of the log-normal of which four fifths are as wide."""
 
     def __post_init__(self) -> None:
+        check_fields(self, "model error")
         if not self.factor >= 1:
             raise DescriptionError(f"a factor is at least 1, not {self.factor}: 1.3 means ×/÷ 1.3")
 
@@ -322,6 +334,7 @@ class Figure:
     """Day, month or span that it holds for, such as 2024-08; empty: stated without one."""
 
     def __post_init__(self) -> None:
+        check_fields(self, f"figure of {self.source!r}")
         low, high = self.bounds()
         if not low <= self.value <= high:
             raise DescriptionError(

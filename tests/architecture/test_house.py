@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 52_260
+MOST_LINES = 52_430
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -40,7 +40,8 @@ layout is faster, own runs of Linpack and replays of sampled machines, and by 11
 is refused and Student's distribution of any freedom, by 50 for second copies of weights and groups of replicas that do
 not divide, by 80 for what a loss and a moment take of memory, by 110 for the chance to fit as a law, what software
 holds of losses and gradients beside, shares of Student's distribution, and by
-100 for rates by shapes that own runs tell of; and down by 840, by 520 as the room of
+100 for rates by shapes that own runs tell of, 
+by 170 for values that look at the kinds of their fields and what is read or made once a process; and down by 840, by 520 as the room of
 MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "estimators/own_shapes.py": 110,
@@ -102,7 +103,8 @@ ADDED = {
     "estimators/training/host_time.py": 70,
     "catalogue/stacks.py": 110,
     "estimators/stack.py": 80,
-    "domains.py": 350,
+    "domains.py": 400,
+    "kinds.py": 250,  # values of another kind are read or refused
     "input_limits.py": 75,
     "cli/exits.py": 145,
     "interchange/json_file.py": 25,
@@ -283,7 +285,7 @@ ADDED = {
     "estimators/flow_level": 320,
     "estimators/training/replica_exchange.py": 150,
     "mapping/repeated_gathers.py": 60,
-    "interchange/logs": 2125,
+    "interchange/logs": 2145,
     "laws/reliability": 660,
     "catalogue/reliability.py": 345,
     "catalogue/places.py": 100,

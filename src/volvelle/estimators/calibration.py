@@ -25,8 +25,10 @@ from volvelle.domains import (
     TIMES_DISPATCH,
     TIMES_NETWORK,
     NumberDomain,
+    check_fields,
     domains_of,
     number,
+    within_domains,
 )
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.estimators.stack import Stack
@@ -108,6 +110,9 @@ class Domain:
     elements: tuple[str, ...] = ()
     publications: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        check_fields(self, "domain of a calibration")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Calibration:
@@ -125,6 +130,7 @@ class Calibration:
     domain: Domain = field(default_factory=Domain)
 
     def __post_init__(self) -> None:
+        check_fields(self, "calibration")
         for name, value in self.constants.items():
             if name not in CONSTANTS:
                 raise UnknownNameError.among("constant of a calibration", name, CONSTANTS)
@@ -179,6 +185,9 @@ class Calibrations:
     """Products do not run back to back for long: of what is no training step."""
     chosen: Mapping[str, Number] = field(default_factory=dict)
     """Constants that hold whatever the entries say: an axis of a study, a candidate of a fit."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "calibrations")
 
     @classmethod
     def of(cls, **constants: Number) -> "Calibrations":
@@ -282,6 +291,7 @@ def calibrations_of(cluster: Cluster) -> Calibrations:
     return cluster.calibrations if isinstance(cluster, CalibratedCluster) else Calibrations()
 
 
+@within_domains
 def fitted_constants(
     cluster: Cluster, element: str, calibration: Calibrations | None = None, *, software: bool = True
 ) -> FittedConstants:

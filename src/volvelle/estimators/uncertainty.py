@@ -327,6 +327,7 @@ class UnderUncertainty(TrainingEstimator):
     """Other samples than stratified ones of that number and seed, such as `ScrambledSobol`."""
 
     def __post_init__(self) -> None:
+        TrainingEstimator.__post_init__(self)
         if self.samples < 2 or not 0 < self.level < 1:
             raise DescriptionError(
                 f"sampling needs at least 2 samples and a level between 0 and 1, not {self.samples} and {self.level}"

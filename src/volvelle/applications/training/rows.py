@@ -96,6 +96,7 @@ def _named_cluster(catalogue: Catalogue, name: str, *, stack: str) -> Cluster:
     return with_margin(catalogue.cluster(name, stack=stack), 0.0)
 
 
+@lru_cache(maxsize=4096)
 def training_question(row: TrainingMeasurement, catalogue: Catalogue, *, timed: bool = True) -> TrainingQuestion | str:
     """The question a row puts to an estimator, or why it puts none.
 
