@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 52_040
+MOST_LINES = 52_220
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -38,7 +38,8 @@ chips in estimates, what the ends of pipelines hold and gathers around one ring,
 that studies state, by 170 for what ranges rest on in every verb, both ends of a step in costs, what settles which
 layout is faster, own runs of Linpack and replays of sampled machines, and by 110 for what a question leaves, where it
 is refused and Student's distribution of any freedom, by 50 for second copies of weights and groups of replicas that do
-not divide, by 80 for what a loss and a moment take of memory; and down by 840, by 520 as the room of MCL-HPL is counted
+not divide, by 80 for what a loss and a moment take of memory, by 180 for ranges of studies that map and quantiles of
+steps as measures; and down by 840, by 520 as the room of MCL-HPL is counted
 with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "applications/least_widths.py": 45,
@@ -117,6 +118,7 @@ ADDED = {
     "cli/compare.py": 70,
     "cli/options/shared.py": 120,
     "studies/answers/every_point.py": 85,
+    "studies/design_space/step_samples.py": 90,
     "verbs/how_many.py": 255,
     "search/least_time.py": 50,
     "report/how_many_text.py": 105,

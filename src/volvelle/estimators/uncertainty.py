@@ -261,6 +261,8 @@ class Samples:
     """With the model's own error."""
     memory: Column
     """Likewise."""
+    sufficient: NDArray[np.bool_]
+    """Where memory suffices, nothing left free."""
     level: float
     inputs: tuple[str, ...]
     """Which numbers of the machine, and of what the step's time rests on, were varied."""
@@ -358,6 +360,7 @@ class UnderUncertainty(TrainingEstimator):
             system=variants,
             time=self._times(central.time, table.time * load, known, mixture=bool(loads), sampler=sampler),
             memory=memory,
+            sufficient=suffices(variants.chip.capacity, memory, fitted.memory_spike, sampler),
             level=self.level,
             inputs=(*varied, *loads),
             held=held,
@@ -371,8 +374,7 @@ class UnderUncertainty(TrainingEstimator):
             "headroom": central.capacity - central.memory_bytes,
         }
         ranges = {name: found.holding(own[name]) for name, found in samples.ranges().items()}
-        fits = suffices(variants.chip.capacity, memory, fitted.memory_spike, sampler)
-        return replace(central, ranges=ranges, fits=float(np.mean(fits))), samples
+        return replace(central, ranges=ranges, fits=float(np.mean(samples.sufficient))), samples
 
     def _times(self, central: float, inputs: Column, known: StepError, *, mixture: bool, sampler: Sampler) -> Column:
         """Times as inputs vary, by the model's own error; around the centre, which residuals of calibration are of."""

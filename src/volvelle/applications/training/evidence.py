@@ -127,6 +127,8 @@ class RangeBasis:
     """What calibration rows that their fit did not see say of the model here; None: nothing was measured."""
     outside: tuple[str, ...] = ()
     """Ways in which the question leaves what calibration runs tell of."""
+    unmeasured: str = "run on this family of chips"
+    """What there was none of to calibrate the model, where it is not."""
 
 
 def step_basis(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | None = None) -> RangeBasis:

@@ -14,7 +14,7 @@ from volvelle.quantities import DOLLARS, JOULES, WATTS
 from volvelle.spread import Figure
 from volvelle.studies.design_space.accounts import Accounts
 from volvelle.studies.design_space.evaluate import Evaluator, Explained
-from volvelle.studies.design_space.measures import MEASURES
+from volvelle.studies.design_space.measures import MEASURES, SURE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,11 @@ def needs_prices(name: str) -> bool:
 
 
 def figure_ranges(evaluator: Evaluator, explained: Explained, names: Sequence[str]) -> tuple[FigureRange, ...]:
-    """Ranges of measures of a design: every workload's step at either end, prices at either end."""
+    """Ranges of measures of a design: every workload's step at either end, prices at either end.
+
+    A quantile of a step has none: it is part of one.
+    """
+    names = [name for name in dict.fromkeys(names) if name in MEASURES and name not in SURE]
     ranges = [None if estimate is None else estimate.time_range for estimate in explained.estimates]
     known = [found for found in ranges if found is not None]
     if not known or len(known) < len(ranges):

@@ -1,14 +1,15 @@
 """Where the time and the memory of a mapping lie when the machine's numbers and the model itself are in doubt."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import RangeBasis, range_basis, step_basis
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, Range
-from volvelle.estimators.sampler import Stratified
+from volvelle.estimators.sampler import Column, Stratified
 from volvelle.estimators.step_errors import StepError
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import MODEL, UNVALIDATED, UnderUncertainty, model_error_column, range_of, sampled
@@ -17,7 +18,10 @@ from volvelle.search.graph.answer import Axis, MappedPlan
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-_SAMPLES, _LEVEL = 512, 0.8
+SAMPLES = 512
+"""Sampled machines, of `estimate` as well."""
+_LEVEL = 0.8
+_UNMEASURED = "run of kernels that share a chip"
 _GROUPS: Mapping[str, Axis] = {"gradient exchange": "data", "pipeline hand-over": "pipeline"}
 """Part of the time → the group that exchanges; else that of tensors."""
 
@@ -27,10 +31,19 @@ class MappingRange:
     """How sure the figures of a mapping are."""
 
     basis: RangeBasis
+    time: Column
+    """Seconds a step on every sample."""
+    memory: Column | None = None
+    """Bytes on the fullest chip; None: nothing is known of how far they are off, as of what fits."""
+    sufficient: NDArray[np.bool_] | None = None
+    """Where memory suffices, nothing left free."""
     ranges: Mapping[str, Range] = field(default_factory=dict)
     """Of the time, and where kernels run one by one of memory and of memory left."""
-    fits: float | None = None
-    """That the fullest stage fits the chip, nothing left free; None: nothing is known of it."""
+
+    @property
+    def fits(self) -> float | None:
+        """That the fullest stage fits the chip, nothing left free; None: nothing is known of it."""
+        return None if self.sufficient is None else float(np.mean(self.sufficient))
 
 
 def mapping_range(plan: MappedPlan, cluster: Cluster, element: str) -> MappingRange:
@@ -41,10 +54,13 @@ def mapping_range(plan: MappedPlan, cluster: Cluster, element: str) -> MappingRa
     """
     if isinstance(plan.workload, TrainingStep) and plan.mapping is not None:
         basis = step_basis(cluster, plan.workload, plan.mapping)
-        found = UnderUncertainty(estimator=ClosedForm()).estimate(plan.workload, cluster, plan.mapping)
-        return MappingRange(basis=basis, ranges=found.ranges, fits=found.fits)
-    basis = range_basis(cluster, element, StepError(factor=None))
-    sampler = Stratified(_SAMPLES)
+        doubted = UnderUncertainty(estimator=ClosedForm(), samples=SAMPLES, level=_LEVEL)
+        found, samples = doubted.with_samples(plan.workload, cluster, plan.mapping)
+        return MappingRange(
+            basis=basis, time=samples.time, memory=samples.memory, sufficient=samples.sufficient, ranges=found.ranges
+        )
+    basis = replace(range_basis(cluster, element, StepError(factor=None)), unmeasured=_UNMEASURED)
+    sampler = Stratified(SAMPLES)
     variants, varied = sampled(cluster, sampler=sampler)
     before, after = (SustainedRates.of(machine, element, software=False) for machine in (cluster, variants))
     shown = [one for one in plan.contributions if one.exposed and one.resource != "pipeline"]
@@ -53,7 +69,7 @@ def mapping_range(plan: MappedPlan, cluster: Cluster, element: str) -> MappingRa
     # Stages that wait do so for others, which are slower by as much.
     column = plan.time * (slower / busy if busy else 1.0) * model_error_column(UNVALIDATED, sampler)
     time = range_of(column, level=_LEVEL, varied=(*varied, MODEL)).holding(plan.time)
-    return MappingRange(basis=basis, ranges={"time": time})
+    return MappingRange(basis=basis, time=column, ranges={"time": time})
 
 
 def _rate(part: Contribution, plan: MappedPlan, machine: SustainedRates) -> Number:

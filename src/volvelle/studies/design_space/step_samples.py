@@ -1,0 +1,88 @@
+"""A step on sampled machines at every point of a slice: what quantiles of its time and memory are taken of.
+
+Samples are those of `estimate` and `map`: numbers of the machine within their spreads, and the model by its own error.
+They are drawn where a quantile is asked for, and nowhere else.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import log
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from volvelle.estimators.sampler import Column, Stratified
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import MODEL, UnderUncertainty
+from volvelle.mapping.parallelism import MappingTable
+from volvelle.spread import log_normal
+from volvelle.studies.mapped.mapping_range import SAMPLES
+from volvelle.system.cluster import Cluster
+from volvelle.workload.training import TrainingStep
+
+
+class Drawn(Protocol):
+    """A step on every sample, at one point."""
+
+    @property
+    def time(self) -> Column:
+        """Seconds."""
+
+    @property
+    def memory(self) -> Column | None:
+        """Bytes on the fullest chip; None: nothing is known of how far they are off."""
+
+    @property
+    def sufficient(self) -> NDArray[np.bool_] | None:
+        """Where memory suffices; None: likewise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepSamples:
+    """Steps at points (rows) on every sample (columns); not a number where a point cannot run."""
+
+    time: Column
+    memory: Column | None = None
+    """None: at some point nothing is known of how far it is off."""
+    sufficient: Column | None = None
+    """1 where memory suffices, else 0; None: likewise."""
+
+    @classmethod
+    def of(cls, points: Sequence[Drawn | None]) -> "StepSamples":
+        """Of points; None: one cannot run."""
+        held = all(point is None or point.memory is not None for point in points)
+        return cls(
+            time=_stacked([None if point is None else point.time for point in points]),
+            memory=_stacked([None if point is None else point.memory for point in points]) if held else None,
+            sufficient=_stacked([None if point is None else point.sufficient for point in points]) if held else None,
+        )
+
+
+def _stacked(columns: Sequence[Column | NDArray[np.bool_] | None]) -> Column:
+    blank = np.full(SAMPLES, np.nan)
+    return np.stack([blank if column is None else np.asarray(column, dtype=float) for column in columns])
+
+
+def training_samples(
+    step: TrainingStep, cluster: Cluster, layouts: MappingTable, runs: NDArray[np.bool_]
+) -> Callable[[], StepSamples]:
+    """Steps of training by a layout at each point, drawn once when first called for."""
+    doubted = UnderUncertainty(estimator=ClosedForm(), samples=SAMPLES)
+
+    @cache
+    def drawn() -> StepSamples:
+        return StepSamples.of(
+            [
+                doubted.with_samples(step, cluster.row(row), layouts.row(row))[1] if able else None
+                for row, able in enumerate(runs)
+            ]
+        )
+
+    return drawn
+
+
+def paced_samples(time: Column, factor: float) -> Callable[[], StepSamples]:
+    """Steps at a pace that was measured, one standard deviation of it being a factor; nobody says what they hold."""
+    return lambda: StepSamples(time=log_normal(time[:, None], log(factor), Stratified(SAMPLES).column(MODEL)))
