@@ -244,7 +244,7 @@ ADDED = {
     "applications/system_levels.py": 45,
     "laws/stencil.py": 90,
     "studies/mapped": 400,
-    "studies/design_space/mapped_work.py": 130,
+    "studies/design_space/mapped_work.py": 150,
     "interchange/workload_form.py": 275,
     "estimators/training/layer_phases.py": 245,
     "report/layers_text.py": 50,

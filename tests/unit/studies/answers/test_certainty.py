@@ -72,7 +72,7 @@ def test_a_quantile_is_a_condition_and_an_aim(study: DesignStudy, results: Resul
 
 
 def test_a_quantile_that_was_not_written_is_asked_for_by_name(study: DesignStudy, results: Results) -> None:
-    with pytest.raises(DescriptionError, match="add mfu.p20 to its measures"):
+    with pytest.raises(DescriptionError, match=r"add mfu\.p20 to its measures"):
         invert(results, study, "P(mfu >= 30 %) >= 0.8 and chips minimal")
 
 
