@@ -20,7 +20,8 @@ from volvelle.studies.answers.price_range import Assumption, FigureRange, assump
 from volvelle.studies.answers.sensitivity import Sensitivity, Step, Swing, sensitivity, steps, tornado
 from volvelle.studies.design_space.axes import Value
 from volvelle.studies.design_space.design_study import DesignStudy
-from volvelle.studies.design_space.evaluate import Evaluator, Explained
+from volvelle.studies.design_space.evaluate import Evaluator
+from volvelle.studies.design_space.explained import Explained
 from volvelle.studies.design_space.measures import MEASURES
 from volvelle.studies.sweep.chunk import evaluator_of
 from volvelle.studies.sweep.manifest import Results

@@ -13,7 +13,8 @@ from volvelle.errors import OutsideDomainError
 from volvelle.quantities import DOLLARS, JOULES, WATTS
 from volvelle.spread import Figure
 from volvelle.studies.design_space.accounts import Accounts
-from volvelle.studies.design_space.evaluate import Evaluator, Explained
+from volvelle.studies.design_space.evaluate import Evaluator
+from volvelle.studies.design_space.explained import Explained
 from volvelle.studies.design_space.measures import MEASURES, SURE
 
 
@@ -54,7 +55,7 @@ def figure_ranges(evaluator: Evaluator, explained: Explained, names: Sequence[st
     A quantile of a step has none: it is part of one.
     """
     names = [name for name in dict.fromkeys(names) if name in MEASURES and name not in SURE]
-    ranges = [None if estimate is None else estimate.time_range for estimate in explained.estimates]
+    ranges = list(explained.ranges())
     known = [found for found in ranges if found is not None]
     if not known or len(known) < len(ranges):
         return ()

@@ -83,14 +83,9 @@ class DesignStudy:
             )
         held = [name for name in names if name == FITS or name.startswith("memory.")]
         for work in self.form.workloads if names else ():
-            if work.run is not None:
-                raise DescriptionError(
-                    f"{names[0]} is asked for, but workload {work.called!r} is planned point by point and not sampled; "
-                    f"leave it out, and ask volvelle {work.run} for the range of one point"
-                )
             fused = work.execution == "dataflow" or work.assumptions is not None
-            if held and (fused or work.pace is not None):
-                what = "is a pace alone" if work.pace is not None else "runs kernels together"
+            if held and (fused or (work.train is None and work.map is None)):
+                what = "runs kernels together" if fused else "is a pace alone" if work.pace else "is planned"
                 raise DescriptionError(
                     f"{held[0]} is asked for, but workload {work.called!r} {what}, and no measured run tells how far "
                     "its memory is off; leave it out"

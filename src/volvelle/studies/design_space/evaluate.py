@@ -22,6 +22,7 @@ from volvelle.search.per_variant import LayoutTable, best_of_each
 from volvelle.studies.design_space.accounts import Accounts, PricedMachine
 from volvelle.studies.design_space.axes import Axis
 from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.explained import Explained
 from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.failure_terms import FailureTerms
 from volvelle.studies.design_space.fields import numeric_field, value_of, with_values
@@ -40,22 +41,6 @@ from volvelle.workload.training import Counting, TrainingStep
 
 _LAID = "mapping."
 """What fields of a layout begin with."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explained:
-    """One point in full."""
-
-    cluster: Cluster
-    anchor: Cluster
-    """The machine of the catalogue that it is priced by."""
-    outcome: Outcome
-    layouts: tuple[Layout | None, ...]
-    """Of every workload; None: it is no training, or none divides batch and chips."""
-    estimates: tuple[Estimate[Any, Any] | None, ...]
-    """Of every workload that has a layout: where its time and memory go, and how sure that is."""
-    bases: tuple[tuple[str, RangeBasis], ...]
-    """Every workload that is training or mapped, and what its range rests on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,22 +56,12 @@ class Worked:
     """The layout that was found best, column by column; empty where it was given."""
     gap: Number = 0.0
     """How much less than found the best may take, as a share; 0 where the best was proven, or nothing was searched."""
-    drawn: Callable[[], StepSamples] | None = None
-    """Steps on sampled machines, drawn only if a measure that needs them is asked for; None: there are none."""
-
-    @property
-    def sampled(self) -> StepSamples:
-        """Steps on sampled machines."""
-        if self.drawn is None:
-            raise DescriptionError(
-                f"how sure a step of workload {self.name!r} is was asked for, but it is planned point by point and not "
-                "sampled; leave quantiles of its time out"
-            )
-        return self.drawn()
+    drawn: Callable[[], StepSamples]
+    """Steps on sampled machines; called only if a measure that needs them is asked for."""
 
     def held(self, of: Callable[[StepSamples], NDArray[np.float64] | None]) -> NDArray[np.float64]:
         """Something of the memory on sampled machines."""
-        found = of(self.sampled)
+        found = of(self.drawn())
         if found is None:
             raise DescriptionError(
                 f"how sure the memory of workload {self.name!r} is was asked for, but no measured run tells how far it "
@@ -157,7 +147,7 @@ class Outcome:
     @property
     def sampled_time(self) -> NDArray[np.float64]:
         """Seconds a round at points (rows) on sampled machines (columns)."""
-        return np.asarray(self.round(lambda worked: worked.sampled.time))
+        return np.asarray(self.round(lambda worked: worked.drawn().time))
 
     @property
     def sampled_memory(self) -> NDArray[np.float64]:

@@ -7,18 +7,19 @@ They are drawn where a quantile is asked for, and nowhere else.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import log
+from math import e, log
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.estimators.result import Range
 from volvelle.estimators.sampler import Column, Stratified
 from volvelle.estimators.training.closed_form import ClosedForm
-from volvelle.estimators.uncertainty import MODEL, UnderUncertainty
+from volvelle.estimators.uncertainty import MODEL, UnderUncertainty, model_error_column, range_of
 from volvelle.mapping.parallelism import MappingTable
-from volvelle.spread import log_normal
-from volvelle.studies.mapped.mapping_range import SAMPLES
+from volvelle.spread import log_normal, model_reach
+from volvelle.studies.mapped.mapping_range import LEVEL, SAMPLES
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
@@ -48,6 +49,14 @@ class StepSamples:
     """None: at some point nothing is known of how far it is off."""
     sufficient: Column | None = None
     """1 where memory suffices, else 0; None: likewise."""
+    stated: Sequence[Range | None] = ()
+    """Ranges that samples were made of, where it is not the other way round."""
+
+    def range(self, row: int) -> Range | None:
+        """Where the time of a point lies; None: nobody says."""
+        if self.stated:
+            return self.stated[row]
+        return range_of(self.time[row], level=LEVEL, varied=(MODEL,))
 
     @classmethod
     def of(cls, points: Sequence[Drawn | None]) -> "StepSamples":
@@ -81,6 +90,19 @@ def training_samples(
         )
 
     return drawn
+
+
+def ranged_samples(times: Sequence[float], ranges: Sequence[Range | None]) -> Callable[[], StepSamples]:
+    """Steps of which a range is known: its ends at their quantiles, and tails as those of a model's error."""
+
+    def column(time: float, stated: Range | None) -> Column | None:
+        if stated is None:
+            return None
+        reach = np.log(model_error_column(e, Stratified(SAMPLES))) / model_reach(stated.level)
+        return np.asarray(time * np.where(reach > 0, stated.high / time, time / stated.low) ** reach)
+
+    pairs = tuple(zip(times, ranges, strict=True))
+    return lambda: StepSamples(time=_stacked([column(*pair) for pair in pairs]), stated=tuple(ranges))
 
 
 def paced_samples(time: Column, factor: float) -> Callable[[], StepSamples]:

@@ -20,7 +20,7 @@ from volvelle.workload.training import TrainingStep
 
 SAMPLES = 512
 """Sampled machines, of `estimate` as well."""
-_LEVEL = 0.8
+LEVEL = 0.8
 _UNMEASURED = "run of kernels that share a chip"
 _GROUPS: Mapping[str, Axis] = {"gradient exchange": "data", "pipeline hand-over": "pipeline"}
 """Part of the time → the group that exchanges; else that of tensors."""
@@ -54,7 +54,7 @@ def mapping_range(plan: MappedPlan, cluster: Cluster, element: str) -> MappingRa
     """
     if isinstance(plan.workload, TrainingStep) and plan.mapping is not None:
         basis = step_basis(cluster, plan.workload, plan.mapping)
-        doubted = UnderUncertainty(estimator=ClosedForm(), samples=SAMPLES, level=_LEVEL)
+        doubted = UnderUncertainty(estimator=ClosedForm(), samples=SAMPLES, level=LEVEL)
         found, samples = doubted.with_samples(plan.workload, cluster, plan.mapping)
         return MappingRange(
             basis=basis, time=samples.time, memory=samples.memory, sufficient=samples.sufficient, ranges=found.ranges
@@ -68,7 +68,7 @@ def mapping_range(plan: MappedPlan, cluster: Cluster, element: str) -> MappingRa
     slower = sum(one.time * _rate(one, plan, before) / np.asarray(_rate(one, plan, after)) for one in shown)
     # Stages that wait do so for others, which are slower by as much.
     column = plan.time * (slower / busy if busy else 1.0) * model_error_column(UNVALIDATED, sampler)
-    time = range_of(column, level=_LEVEL, varied=(*varied, MODEL)).holding(plan.time)
+    time = range_of(column, level=LEVEL, varied=(*varied, MODEL)).holding(plan.time)
     return MappingRange(basis=basis, time=column, ranges={"time": time})
 
 

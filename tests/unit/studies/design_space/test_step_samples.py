@@ -75,6 +75,18 @@ def test_a_point_of_training_is_as_sure_as_its_estimate() -> None:
     assert found["fits_probability"][0] == asked.fits
 
 
+@pytest.mark.parametrize("run", [{"run": "hpl"}, {"run": "hpcg"}, {"run": "fft", "size": 1024}])
+def test_a_point_of_a_benchmark_is_as_sure_as_its_plan(run: dict[str, Any]) -> None:
+    points = evaluator(run, "time.p10", "time.p50", "time.p90", system="dgx-h100")
+    found, (stated,) = points.rows(0, 1).columns, points.explain(0).ranges()
+
+    assert stated is not None
+    assert stated.low < found["time"][0] < stated.high
+    assert found["time.p10"][0] == pytest.approx(stated.low, rel=0.01)
+    assert found["time.p50"][0] == pytest.approx(found["time"][0], rel=0.01)
+    assert found["time.p90"][0] == pytest.approx(stated.high, rel=0.01)
+
+
 @pytest.mark.parametrize(
     ("work", "system"), [(FUSED, "sn30-node"), (KERNELS, "dgx-h100"), (TRAINED, "dgx-h100"), (PACED, "dgx-h100")]
 )
@@ -120,7 +132,7 @@ def test_a_wider_spread_of_what_binds_never_narrows_a_point() -> None:
 
     spans = []
     for width in (0.01, 0.2, 0.5, 0.8):
-        low, high = np.quantile(points.mapper.work(form, doubtful(width), 1).sampled.time[0], [0.1, 0.9])
+        low, high = np.quantile(points.mapper.work(form, doubtful(width), 1).drawn().time[0], [0.1, 0.9])
         spans.append(high / low)
     assert spans == sorted(spans)
     assert spans[-1] > 1.2 * spans[0]
@@ -156,7 +168,7 @@ def test_points_that_cannot_run_have_no_quantiles() -> None:
 @pytest.mark.parametrize(
     ("work", "measure", "said"),
     [
-        ({"run": "hpl"}, "time.p90", "workload 'hpl' is planned point by point and not sampled"),
+        ({"run": "hpl"}, "memory.p90", "workload 'hpl' is planned"),
         (FUSED, "fits_probability", "workload 'unet' runs kernels together"),
         (FUSED, "memory.p90", "no measured run tells how far its memory is off"),
         (PACED, "memory.p90", "is a pace alone"),
