@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from volvelle.applications.training.evidence import RangeBasis
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.estimate import ModelErrorEntry
+from volvelle.report.documents.range_of_step import ModelErrorEntry
 from volvelle.studies.answers.best import Best
 from volvelle.studies.answers.break_even import Crossing
 from volvelle.studies.answers.invert import Inversion
