@@ -33,7 +33,7 @@ from volvelle.studies.design_space.paced_work import paced_work
 from volvelle.studies.design_space.planned_work import planned_work
 from volvelle.studies.design_space.points import CHECKED, CHOSEN, REASONS, Slice
 from volvelle.studies.design_space.step_doubt import step_doubt
-from volvelle.studies.design_space.step_samples import training_samples
+from volvelle.studies.design_space.step_samples import DrawnOnce, training_samples
 from volvelle.studies.design_space.structure import SOLD, chosen_forms, varied_form
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.transformer import transformer
@@ -346,7 +346,7 @@ class Evaluator:
             weight=form.weight,
             run_tokens=form.tokens,
             chosen=chosen,
-            drawn=training_samples(step, cluster, table, violated == 0),
+            drawn=DrawnOnce(training_samples, step, cluster, table, violated == 0),
         )
         return done, table
 

@@ -1,6 +1,6 @@
 """Workloads that are mapped point by point: any graph of kernels, by the question that the verb asks too."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -16,7 +16,7 @@ from volvelle.interchange.workload_form import MAPPED, WorkloadForm
 from volvelle.search.graph.answer import MappedPlan, MappingAnswer
 from volvelle.studies.design_space.measures import Worked
 from volvelle.studies.design_space.points import REASONS
-from volvelle.studies.design_space.step_samples import StepSamples
+from volvelle.studies.design_space.step_samples import DrawnOnce, StepSamples
 from volvelle.studies.mapped.graphs import read_graph_argument
 from volvelle.studies.mapped.map_question import MapQuestion
 from volvelle.studies.mapped.mapping_range import MappingRange, mapping_range
@@ -50,11 +50,6 @@ class Mapper:
         answers = [self.answer(form, machine) for machine in machines]
         found = answers * rows if alike else answers
 
-        @cache
-        def drawn() -> StepSamples:
-            sure = [_sure(answer, form, machine) for answer, machine in zip(answers, machines, strict=True)]
-            return StepSamples.of(sure * rows if alike else sure)
-
         def column(figure: Callable[[Any], float]) -> Any:
             return np.array([np.nan if one.plan is None else figure(one) for one in found])
 
@@ -75,7 +70,7 @@ class Mapper:
                 "data": column(lambda one: one.plan.degrees.data),
             },
             gap=column(lambda one: 0.0 if one.proven else one.gap),
-            drawn=drawn,
+            drawn=DrawnOnce(_drawn, answers, form, machines, rows),
         )
 
     def explained(self, form: WorkloadForm, cluster: Cluster) -> tuple[MappedPlan | None, MappingRange | None]:
@@ -112,6 +107,12 @@ class Mapper:
 def _question(form: WorkloadForm) -> MapQuestion:
     assumed = None if form.assumptions is None else StatedMapping(**form.assumptions.model_dump())
     return MapQuestion(**{name: getattr(form, name) for name in MAPPED}, assumptions=assumed)
+
+
+def _drawn(answers: Sequence[MappingAnswer], form: WorkloadForm, machines: Sequence[Cluster], rows: int) -> StepSamples:
+    """Steps of mappings on sampled machines; of one for all points where they are alike."""
+    sure = [_sure(answer, form, machine) for answer, machine in zip(answers, machines, strict=True)]
+    return StepSamples.of(sure * rows if len(sure) < rows else sure)
 
 
 def _sure(answer: MappingAnswer, form: WorkloadForm, cluster: Cluster) -> MappingRange | None:

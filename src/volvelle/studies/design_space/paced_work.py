@@ -5,7 +5,7 @@ import numpy as np
 from volvelle.interchange.workload_form import WorkloadForm
 from volvelle.laws.utilisation import pace_among
 from volvelle.studies.design_space.measures import Worked
-from volvelle.studies.design_space.step_samples import paced_samples
+from volvelle.studies.design_space.step_samples import DrawnOnce, paced_samples
 from volvelle.system.cluster import Cluster
 
 
@@ -27,5 +27,5 @@ def paced_work(form: WorkloadForm, cluster: Cluster, rows: int) -> Worked:
         samples=float(form.batch),
         weight=form.weight,
         run_tokens=form.tokens,
-        drawn=paced_samples(time, pace.error_factor),
+        drawn=DrawnOnce(paced_samples, time, pace.error_factor),
     )

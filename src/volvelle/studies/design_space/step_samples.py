@@ -6,7 +6,7 @@ They are drawn where a quantile is asked for, and nowhere else.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from math import e, log
 from typing import Protocol
 
@@ -74,25 +74,35 @@ def _stacked(columns: Sequence[Column | NDArray[np.bool_] | None]) -> Column:
     return np.stack([blank if column is None else np.asarray(column, dtype=float) for column in columns])
 
 
+class DrawnOnce:
+    """Samples that are drawn when they are first called for, by a function that a module has, and kept."""
+
+    def __init__(self, draw: Callable[..., StepSamples], *given: object) -> None:
+        self._draw, self._given = draw, given
+
+    @cached_property
+    def _found(self) -> StepSamples:
+        return self._draw(*self._given)
+
+    def __call__(self) -> StepSamples:
+        """The samples."""
+        return self._found
+
+
 def training_samples(
     step: TrainingStep, cluster: Cluster, layouts: MappingTable, runs: NDArray[np.bool_]
-) -> Callable[[], StepSamples]:
-    """Steps of training by a layout at each point, drawn once when first called for."""
+) -> StepSamples:
+    """Steps of training by a layout at each point."""
     doubted = UnderUncertainty(estimator=ClosedForm(), samples=SAMPLES)
-
-    @cache
-    def drawn() -> StepSamples:
-        return StepSamples.of(
-            [
-                doubted.with_samples(step, cluster.row(row), layouts.row(row))[1] if able else None
-                for row, able in enumerate(runs)
-            ]
-        )
-
-    return drawn
+    return StepSamples.of(
+        [
+            doubted.with_samples(step, cluster.row(row), layouts.row(row))[1] if able else None
+            for row, able in enumerate(runs)
+        ]
+    )
 
 
-def ranged_samples(times: Sequence[float], ranges: Sequence[Range | None]) -> Callable[[], StepSamples]:
+def ranged_samples(times: Sequence[float], ranges: Sequence[Range | None]) -> StepSamples:
     """Steps of which a range is known: its ends at their quantiles, and tails as those of a model's error."""
 
     def column(time: float, stated: Range | None) -> Column | None:
@@ -101,10 +111,10 @@ def ranged_samples(times: Sequence[float], ranges: Sequence[Range | None]) -> Ca
         reach = np.log(model_error_column(e, Stratified(SAMPLES))) / model_reach(stated.level)
         return np.asarray(time * np.where(reach > 0, stated.high / time, time / stated.low) ** reach)
 
-    pairs = tuple(zip(times, ranges, strict=True))
-    return lambda: StepSamples(time=_stacked([column(*pair) for pair in pairs]), stated=tuple(ranges))
+    pairs = zip(times, ranges, strict=True)
+    return StepSamples(time=_stacked([column(*pair) for pair in pairs]), stated=tuple(ranges))
 
 
-def paced_samples(time: Column, factor: float) -> Callable[[], StepSamples]:
+def paced_samples(time: Column, factor: float) -> StepSamples:
     """Steps at a pace that was measured, one standard deviation of it being a factor; nobody says what they hold."""
-    return lambda: StepSamples(time=log_normal(time[:, None], log(factor), Stratified(SAMPLES).column(MODEL)))
+    return StepSamples(time=log_normal(time[:, None], log(factor), Stratified(SAMPLES).column(MODEL)))

@@ -1,5 +1,6 @@
 """Studies that map graphs, asked to be sure: ranges of the answer, quantiles and probabilities in a requirement."""
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,13 @@ def test_answers_and_requirements_have_the_range_of_the_verb_and_what_it_rests_o
         assert (basis.workload, basis.weakest_evidence) == ("unet", asked.basis.weakest_evidence)
         assert basis.model_error is None
     assert whole.elasticities == []
+
+
+def test_answers_of_a_mapped_study_survive_pickling(study: DesignStudy, results: Results) -> None:
+    found = answer(results, study)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.local.ranges == found.local.ranges  # type: ignore[union-attr]
+    assert again.to_dict() == found.to_dict()
 
 
 def test_the_range_of_an_answer_is_printed_with_what_it_rests_on(
