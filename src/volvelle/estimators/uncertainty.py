@@ -99,7 +99,7 @@ def time_range(
     sampler = Stratified(samples, seed)
     variants, varied = sampled(system, sampler=sampler)
     column = np.asarray(time(variants)) * model_error_column(error, sampler)
-    return range_of(column, level=level, varied=(*varied, MODEL))
+    return range_of(column, level=level, varied=(*moving_time(varied), MODEL))
 
 
 # -- a machine, sampled --------------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ class Samples:
         """Ranges of what an estimator answers: time, memory, and memory left."""
         rooms = tuple(name for name in self.inputs if name.endswith(_ROOM))
         return {
-            "time": self.range_of(self.time, *self.named(lambda name: not (_pays(name) or _draws(name)))),
+            "time": self.range_of(self.time, *moving_time(self.inputs)),
             "memory": range_of(self.memory, level=self.level, varied=(*self.held, MEMORY_MODEL)),
             "headroom": range_of(self.headroom, level=self.level, varied=(*rooms, *self.held, MEMORY_MODEL)),
         }
@@ -298,6 +298,11 @@ class Samples:
         if name == "power":
             return range_of(column, level=self.level, varied=self.named(_draws))
         return self.range_of(column, *(self.inputs if name == "dollars" else self.named(lambda one: not _pays(one))))
+
+
+def moving_time(inputs: Sequence[str]) -> tuple[str, ...]:
+    """Those inputs that move a time: neither prices nor powers."""
+    return tuple(name for name in inputs if not (_pays(name) or _draws(name)))
 
 
 def _pays(name: str) -> bool:

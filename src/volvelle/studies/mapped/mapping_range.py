@@ -12,7 +12,15 @@ from volvelle.estimators.result import Contribution, Range
 from volvelle.estimators.sampler import Column, Stratified
 from volvelle.estimators.step_errors import StepError
 from volvelle.estimators.training.closed_form import ClosedForm
-from volvelle.estimators.uncertainty import MODEL, UNVALIDATED, UnderUncertainty, model_error_column, range_of, sampled
+from volvelle.estimators.uncertainty import (
+    MODEL,
+    UNVALIDATED,
+    UnderUncertainty,
+    model_error_column,
+    moving_time,
+    range_of,
+    sampled,
+)
 from volvelle.quantities import Number
 from volvelle.search.graph.answer import Axis, MappedPlan
 from volvelle.system.cluster import Cluster
@@ -74,7 +82,7 @@ def mapping_range(plan: MappedPlan, cluster: Cluster, element: str) -> MappingRa
     slower = sum(_shown(lines) for lines in together.values())
     # Stages that wait do so for others, which are slower by as much.
     column = plan.time * (slower / busy if busy else 1.0) * model_error_column(UNVALIDATED, sampler)
-    time = range_of(column, level=LEVEL, varied=(*varied, MODEL)).holding(plan.time)
+    time = range_of(column, level=LEVEL, varied=(*moving_time(varied), MODEL)).holding(plan.time)
     return MappingRange(basis=basis, time=column, ranges={"time": time})
 
 
