@@ -164,7 +164,11 @@ def invert(results: Results, study: DesignStudy, text: str) -> Inversion:
     return replace(
         found,
         certainties=certainties_of(evaluator, wanted.chances, best, median),
-        ranges=figure_ranges(evaluator, explained, ("time", wanted.goal.name, *wanted.names)),
+        ranges=tuple(
+            figure
+            for figure in figure_ranges(evaluator, explained, ("time", wanted.goal.name, *wanted.names))
+            if figure.varied
+        ),
         bases=explained.bases,
     )
 

@@ -12,6 +12,7 @@ import volvelle
 from tests.conftest import ROOT
 from volvelle.errors import DescriptionError
 from volvelle.studies.answers.invert import requirement_of
+from volvelle.studies.answers.price_range import figure_ranges
 from volvelle.studies.design_space import mapped_work, step_samples
 from volvelle.studies.design_space.design_study import read_study
 from volvelle.studies.design_space.evaluate import Evaluator
@@ -64,6 +65,17 @@ def test_a_point_of_kernels_one_by_one_is_as_sure_as_the_verb_says_of_memory_too
     assert found["time.p90"][0] == pytest.approx(asked.sure.ranges["time"].high, rel=1e-12)
     assert found["memory.p90"][0] == pytest.approx(asked.sure.ranges["memory"].high, rel=1e-12)
     assert found["fits_probability"][0] == asked.sure.fits
+
+
+def test_a_limit_on_memory_has_the_range_of_memory() -> None:
+    points = evaluator(KERNELS, "memory", system="dgx-h100")
+    explained = points.explain(0)
+    (found,) = figure_ranges(points, explained, ["memory"])
+    assert explained.estimates[0] is not None
+    stated = explained.estimates[0].ranges["memory"]
+
+    assert (found.low, found.high) == (stated.low, stated.high)
+    assert found.low < found.value < found.high
 
 
 def test_a_point_of_training_is_as_sure_as_its_estimate() -> None:
