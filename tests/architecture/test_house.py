@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 52_430
+MOST_LINES = 52_610
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -39,10 +39,10 @@ that studies state, by 170 for what ranges rest on in every verb, both ends of a
 layout is faster, own runs of Linpack and replays of sampled machines, and by 110 for what a question leaves, where it
 is refused and Student's distribution of any freedom, by 50 for second copies of weights and groups of replicas that do
 not divide, by 80 for what a loss and a moment take of memory, by 110 for the chance to fit as a law, what software
-holds of losses and gradients beside, shares of Student's distribution, and by
-100 for rates by shapes that own runs tell of, 
-by 170 for values that look at the kinds of their fields and what is read or made once a process; and down by 840, by 520 as the room of
-MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
+holds of losses and gradients beside and shares of Student's distribution, by 100 for rates by shapes that own runs tell
+of, by 170 for values that look at the kinds of their fields and what is read or made once a process, by 180 for ranges
+of studies that map and quantiles of steps as measures; and down by 840, by 520 as the room of MCL-HPL is counted with
+what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "estimators/own_shapes.py": 110,
     "estimators/factored.py": 40,
@@ -116,15 +116,18 @@ ADDED = {
     "mapping/kinds.py": 65,
     "verbs/what_if.py": 135,
     "verbs/differences.py": 165,
-    "verbs/compare.py": 270,
+    "verbs/compare.py": 275,
     "verbs/saved.py": 110,
     "interchange/layout_words.py": 95,
     "report/compare_text.py": 185,
-    "report/documents/compare.py": 75,
+    "report/documents/compare.py": 80,
+    "report/documents/range_of_step.py": 40,
     "report/documents/run.py": 30,
     "cli/compare.py": 70,
     "cli/options/shared.py": 120,
     "studies/answers/every_point.py": 85,
+    "studies/design_space/step_samples.py": 125,
+    "studies/design_space/explained.py": 40,
     "verbs/how_many.py": 255,
     "search/least_time.py": 50,
     "report/how_many_text.py": 105,
@@ -249,8 +252,8 @@ ADDED = {
     "applications/grid_sides.py": 15,
     "applications/system_levels.py": 45,
     "laws/stencil.py": 90,
-    "studies/mapped": 400,
-    "studies/design_space/mapped_work.py": 130,
+    "studies/mapped": 425,
+    "studies/design_space/mapped_work.py": 150,
     "interchange/workload_form.py": 275,
     "estimators/training/layer_phases.py": 245,
     "report/layers_text.py": 50,

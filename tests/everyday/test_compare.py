@@ -55,6 +55,7 @@ def test_each_alternative_is_what_estimate_says_of_it(catalogue: Catalogue) -> N
     alone = volvelle.estimate("llama3-8b", on="dgx-h100/16", batch=64, tensor=8, pipeline=2, catalogue=catalogue)
     assert found.alternatives[1].time == alone.estimate.time
     assert found.alternatives[1].usd == alone.costs.dollars
+    assert found.alternatives[1].basis == alone.basis
 
 
 def test_without_a_layout_each_has_its_fastest(catalogue: Catalogue) -> None:

@@ -43,6 +43,7 @@ def test_the_answer_is_that_of_a_plan_on_so_many(catalogue: Catalogue) -> None:
     assert found is not None
     plan = volvelle.plan("llama3-8b", on=f"dgx-h100/{found.accelerators}", catalogue=catalogue, **QUESTION)  # type: ignore[arg-type]
     assert plan.run == found.run
+    assert plan.basis == found.basis
 
 
 def test_the_cheapest_is_no_dearer_than_the_fewest_and_keeps_the_date(catalogue: Catalogue) -> None:

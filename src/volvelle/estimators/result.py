@@ -165,13 +165,16 @@ class Estimate(Generic[Work, Decision]):
 
     @property
     def time_range(self) -> Range | None:
-        """Where the time lies; None: that was not asked."""
-        return self.ranges.get("time")
+        """Where the time lies: its own range, or what that of the rate makes it; None: that was not asked."""
+        rates = self.ranges.get("rate")
+        if "time" in self.ranges or rates is None:
+            return self.ranges.get("time")
+        return replace(rates, low=self.work / rates.high, high=self.work / rates.low)
 
     @property
     def rate_range(self) -> Range | None:
         """Where the rate lies: its own range, or what that of the time makes it."""
-        times = self.time_range
+        times = self.ranges.get("time")
         if "rate" in self.ranges or times is None:
             return self.ranges.get("rate")
         return replace(times, low=self.work / times.high, high=self.work / times.low)
@@ -188,7 +191,7 @@ class Estimate(Generic[Work, Decision]):
             **self.facts,
         }
         rates = self.rate_range
-        ranges = {**self.ranges, "rate": rates}
+        ranges = {**self.ranges, "time": self.time_range, "rate": rates}
         if rates is not None and self.power:
             ranges["rate_per_watt"] = replace(rates, low=rates.low / self.power, high=rates.high / self.power)
         return {

@@ -100,7 +100,7 @@ def time_range(
     sampler = Stratified(samples, seed)
     variants, varied = sampled(system, sampler=sampler)
     column = np.asarray(time(variants)) * model_error_column(error, sampler)
-    return range_of(column, level=level, varied=(*varied, MODEL))
+    return range_of(column, level=level, varied=(*moving_time(varied), MODEL))
 
 
 # -- a machine, sampled --------------------------------------------------------------------------------------------
@@ -262,6 +262,8 @@ class Samples:
     """With the model's own error."""
     memory: Column
     """Likewise."""
+    sufficient: NDArray[np.bool_]
+    """Where memory suffices, nothing left free."""
     level: float
     inputs: tuple[str, ...]
     """Which numbers of the machine, and of what the step's time rests on, were varied."""
@@ -279,7 +281,7 @@ class Samples:
         """Ranges of what an estimator answers: time, memory, and memory left."""
         rooms = tuple(name for name in self.inputs if name.endswith(_ROOM))
         return {
-            "time": self.range_of(self.time, *self.named(lambda name: not (_pays(name) or _draws(name)))),
+            "time": self.range_of(self.time, *moving_time(self.inputs)),
             "memory": range_of(self.memory, level=self.level, varied=(*self.held, MEMORY_MODEL)),
             "headroom": range_of(self.headroom, level=self.level, varied=(*rooms, *self.held, MEMORY_MODEL)),
         }
@@ -297,6 +299,11 @@ class Samples:
         if name == "power":
             return range_of(column, level=self.level, varied=self.named(_draws))
         return self.range_of(column, *(self.inputs if name == "dollars" else self.named(lambda one: not _pays(one))))
+
+
+def moving_time(inputs: Sequence[str]) -> tuple[str, ...]:
+    """Those inputs that move a time: neither prices nor powers."""
+    return tuple(name for name in inputs if not (_pays(name) or _draws(name)))
 
 
 def _pays(name: str) -> bool:
@@ -356,10 +363,12 @@ class UnderUncertainty(TrainingEstimator):
         )
         held_error = memory_error_column(fitted.memory_error, sampler)
         held = memory_columns(central.memory_bytes, central.tensor_bytes, workload, sampler)
+        memory = held.with_error(held_error)
         samples = Samples(
             system=variants,
             time=self._times(central.time, table.time * load, known, mixture=bool(loads), sampler=sampler),
-            memory=held.with_error(held_error),
+            memory=memory,
+            sufficient=suffices(variants.chip.capacity, memory, fitted.memory_spike, sampler),
             level=self.level,
             inputs=(*varied, *loads),
             held=held.varied,

@@ -5,6 +5,7 @@ from rich.table import Table
 
 from volvelle.quantities import DOLLARS, TOKEN_COUNT, show
 from volvelle.report.plan_words import choices_text, degrees_text
+from volvelle.report.range_words import range_words
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.report.trained_text import trained_text
@@ -52,6 +53,8 @@ def _print_size(console: Console, title: str, size: Size) -> None:
     )
     for line in run_lines(size.run):
         console.print(line)
+    if size.basis is not None:
+        console.print(range_words(size.basis, "numbers of the machine"), style="dim", markup=False)
 
 
 def shown_sizes(sizing: Sizing) -> list[Size]:

@@ -12,8 +12,8 @@ def range_words(basis: RangeBasis, inputs: str = "the inputs above") -> str:
         beside = f" No run is like it in {' and '.join(nor)} either, which widens the range more." if nor else ""
         taken = "by a third itself" if basis.stated is None else f"by a factor of {basis.stated:.2f}, as stated of them"
         return (
-            f"The range covers {weakest}; no run on this family of chips was there to calibrate the model, so it "
-            f"is taken to be off {taken}.{beside}"
+            f"The range covers {weakest}; no {basis.unmeasured} was there to calibrate the model, so it is taken to be "
+            f"off {taken}.{beside}"
         )
     told, outside = basis.model_error, " and ".join(basis.outside)
     beyond = f" No run is like it in {outside}, which widens the range." if outside else ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from volvelle.applications.training.evidence import RangeBasis
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.stacks import stack_entries, stack_named
 from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH, within_domains
@@ -28,7 +29,7 @@ from volvelle.verbs.what_if import Changes, read_changes
 from volvelle.workload.graph import Workload
 
 _NO_SPEED: dict[str, Any] = {
-    **dict.fromkeys(("time", "range", "utilisation", "joules", "usd", "run", "side")),
+    **dict.fromkeys(("time", "range", "basis", "utilisation", "joules", "usd", "run", "side")),
     "parts": {},
 }
 """What is not known of an alternative that cannot run."""
@@ -51,6 +52,8 @@ class Alternative:
     time: float | None
     """Seconds a step; None: there is no such layout."""
     range: Range | None
+    basis: RangeBasis | None = None
+    """What the range rests on; None: it has none, or was kept without."""
     tokens: float
     """A step."""
     utilisation: float | None
@@ -214,6 +217,7 @@ def alternative_of(answer: Answer, name: str, what: str) -> Alternative:
         layout=answer.estimate.mapping.described(),
         time=None if timed is None else timed.time,
         range=None if timed is None else timed.time_range,
+        basis=None if timed is None else answer.basis,
         tokens=float(answer.step.tokens),
         utilisation=None if timed is None else timed.utilisation,
         memory_bytes=answer.estimate.memory_bytes,
@@ -240,6 +244,7 @@ def _planned(found: Plan, name: str, what: str) -> Alternative:
         layout={} if best is None else best.mapping.described(),
         time=None if best is None else best.time,
         range=None if best is None else best.time_range,
+        basis=None if best is None else found.basis,
         tokens=float(found.step.tokens),
         utilisation=None if best is None else best.utilisation,
         memory_bytes=best.memory_bytes if best is not None else None if least is None else least.memory,

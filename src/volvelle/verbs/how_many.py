@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from volvelle.applications.training.evidence import RangeBasis, step_basis
 from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import TimedStep, step_costs
 from volvelle.economics.training_run import TrainingRun
@@ -57,6 +58,8 @@ class Size:
     """Seconds a step."""
     utilisation: float
     run: TrainingRun
+    basis: RangeBasis | None = None
+    """What the ranges of its run rest on; None: it has none."""
 
     @property
     def usd(self) -> float | None:
@@ -243,4 +246,5 @@ class _Counter:
         """The same, with the ranges of its run."""
         cluster = self.machine(size.accelerators)
         timed, samples = UnderUncertainty(estimator=ClosedForm()).with_samples(self.step, cluster, size.mapping)
-        return replace(size, run=run_of(self.tokens, timed, step_costs(timed, cluster, samples=samples), cluster))
+        run = run_of(self.tokens, timed, step_costs(timed, cluster, samples=samples), cluster)
+        return replace(size, run=run, basis=step_basis(cluster, self.step, size.mapping))

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from volvelle.applications.training.evidence import RangeBasis, step_basis
 from volvelle.catalogue.residuals import Residual, residuals
 from volvelle.domains import ACCELERATORS, EXPERT_LOAD, MARGIN, SEQUENCES, WIDTH, within_domains
 from volvelle.errors import DescriptionError, MappingError, brief
@@ -44,6 +45,8 @@ class ScaledStep:
     time: float
     """Seconds a step."""
     range: Range | None
+    basis: RangeBasis
+    """What the range rests on."""
     utilisation: float
     tokens_per_second: float
     parts: Mapping[str, float]
@@ -224,6 +227,7 @@ def _point(step: TrainingStep, cluster: Cluster, space: Space) -> ScalePoint:
             mapping=timed.mapping,
             time=timed.time,
             range=timed.time_range,
+            basis=step_basis(cluster, step, timed.mapping),
             utilisation=timed.utilisation,
             tokens_per_second=float(step.tokens / timed.time),
             parts=timed.parts(),

@@ -24,6 +24,7 @@ def test_every_count_has_the_layout_that_plan_finds_there(catalogue: Catalogue) 
         assert sum(point.parts.values()) == pytest.approx(1.0)
         assert point.step.range is not None
         assert point.step.range.low <= point.step.time <= point.step.range.high
+        assert point.step.basis == plan.basis
 
 
 def test_efficiency_is_relative_to_the_fewest_that_run(catalogue: Catalogue) -> None:

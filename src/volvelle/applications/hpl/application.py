@@ -1,7 +1,7 @@
 """High-Performance Linpack as an application."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache, lru_cache
 from math import inf
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from volvelle.applications.contract import Application, Option, Question
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.hpl.constants import listed_shares, nearest_constants
+from volvelle.applications.hpl.constants import listed_shares, nearest_constants, rows_behind
 from volvelle.applications.hpl.contract import AbstractHplModel, HplEstimate
 from volvelle.applications.hpl.fit import BOUNDS, fit_hpl
 from volvelle.applications.hpl.noise import noise_curves, noise_finding
@@ -267,8 +267,10 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         }
 
     def constants(self, calibration: HplConstants) -> Mapping[str, object]:
-        """Whose constants were used."""
-        return {"family": calibration.family, "fitted": calibration.fitted}
+        """Whose constants were used, and rows that the range rests on."""
+        told = rows_behind(calibration)
+        rests = None if told is None else asdict(told)
+        return {"family": calibration.family, "fitted": calibration.fitted, "model_error": rests}
 
     def headline(self, planned: HplPlanned) -> Iterable[str]:
         """The first choice, what to expect of it, where its matrix lies and what that rests on."""
@@ -290,6 +292,9 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         if first.rate_per_watt is not None and first.power is not None:
             yield f"{_per_watt(first)} GF/W at {show(first.power, WATTS)}, accelerators and hosts at their limits"
         told = "calibration runs on this family" if constants.fitted else "no calibration run on this family"
+        if (rows := rows_behind(constants)) is not None:
+            whose = "of this family" if rows.regime else "of all, as too few are of this family"
+            told = f"range by {rows.rows} calibration runs on {rows.sources} machines {whose}"
         spilled = first.facts.get("in_host_memory", 0.0)
         share = planned.asked.facts["memory"]
         assert isinstance(share, float), "of memory"

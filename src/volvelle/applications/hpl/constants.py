@@ -7,7 +7,7 @@ from statistics import median
 
 from volvelle.applications.hpl.layers import EquivalentCore, derived_core, with_given
 from volvelle.applications.hpl.panels import HplConstants
-from volvelle.catalogue.model_errors import model_error
+from volvelle.catalogue.model_errors import ModelErrorRegime, model_error
 from volvelle.catalogue.sourced_file import Form, Plain, Share, Time, benchmark_file
 from volvelle.errors import UnknownNameError
 from volvelle.system.chip import Chip
@@ -74,6 +74,12 @@ def hpl_constants(family: str, *, date: str = "") -> HplConstants:
     return HplConstants(
         family=family, block=early or known.block, **{**own, "error": error}, **file.shared.model_dump()
     )
+
+
+def rows_behind(constants: HplConstants) -> ModelErrorRegime | None:
+    """Rows that their fit did not see and that the range is as wide as; None: it is stated, or of one's own runs."""
+    told = model_error("hpl", constants.family)
+    return told if constants.fitted and constants.error == told.factor else None
 
 
 def listed_shares(family: str) -> tuple[float, float]:

@@ -131,6 +131,8 @@ class RangeBasis:
     """Ways in which the question leaves what calibration runs tell of."""
     by_constants: bool = False
     """Whether the error is of the very step, by what runs leave open of the constants that it feels."""
+    unmeasured: str = "run on this family of chips"
+    """What there was none of to calibrate the model, where it is not."""
 
 
 def step_basis(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | None = None) -> RangeBasis:

@@ -2,6 +2,7 @@
 
 from volvelle.estimators.result import Range
 from volvelle.report.documents.document import Document, at
+from volvelle.report.documents.range_of_step import RangeOfStep
 from volvelle.report.documents.run import RunEntry
 
 
@@ -26,7 +27,7 @@ class DifferenceEntry(Document):
     """What the range and the chance rest on."""
 
 
-class AlternativeEntry(Document):
+class AlternativeEntry(RangeOfStep):
     """One of what is compared, and what it takes."""
 
     name: str

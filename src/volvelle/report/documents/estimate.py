@@ -7,6 +7,7 @@ from volvelle.estimators.training.resource_use import ResourceUse
 from volvelle.report.documents.compare import DifferenceEntry
 from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.layout import LayoutEntry
+from volvelle.report.documents.range_of_step import ModelErrorEntry
 from volvelle.report.documents.run import RunEntry
 from volvelle.verbs.stragglers import Straggler
 
@@ -107,24 +108,6 @@ class LayerEntry(Document):
     seconds: float = at("time")
     """Of its kernels."""
     exchanges: list[LayerExchangeEntry]
-
-
-class ModelErrorEntry(Document):
-    """How far calibration rows were off that their fit did not see."""
-
-    regime: str
-    """Whose rows these are; empty: all."""
-    rows: int
-    sources: int
-    """Publications."""
-    bias: float
-    """Mean over publications of ln(measured / predicted); shown, not taken out."""
-    between: float
-    """One standard deviation between publications."""
-    within: float
-    """One standard deviation within them."""
-    reach: float
-    """What four fifths of new rows keep to, as a logarithm."""
 
 
 class EstimateDocument(Document):

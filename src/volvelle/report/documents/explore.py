@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from volvelle.applications.training.evidence import RangeBasis
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.estimate import ModelErrorEntry
+from volvelle.report.documents.range_of_step import ModelErrorEntry
 from volvelle.studies.answers.best import Best
 from volvelle.studies.answers.break_even import Crossing
 from volvelle.studies.answers.invert import Inversion
@@ -201,13 +201,14 @@ class AssumptionEntry(Document):
 class AroundBestEntry(Document):
     """What the model says around the best design."""
 
-    elasticities: list[ElasticityEntry] = at("sensitivity.elasticities")
+    elasticities: list[ElasticityEntry] = at("sensitivity.elasticities", [])
+    """None, nor steps and swings, where every point takes a search for its mapping."""
     steps: list[StepEntry]
     swings: list[SwingEntry]
     break_even: BreakEvenEntry | None
     ranges: list[MeasureRangeEntry]
     range_basis: list[RangeBasisEntry] = at("explained.bases")
-    """What the ranges rest on, for every workload that is training."""
+    """What the ranges rest on, for every workload that is training or mapped."""
     assumptions: list[AssumptionEntry]
 
 
@@ -263,6 +264,10 @@ class InversionDocument(BestEntry):
     certainties: list[CertaintyEntry]
     certainty_costs: dict[str, float]
     """By axis and measure, what being as sure as asked takes more than an even chance, as a share."""
+    ranges: list[MeasureRangeEntry]
+    """Of the answer: its step time, and what else was asked for."""
+    range_basis: list[RangeBasisEntry]
+    """What these rest on, for every workload that is training or mapped."""
     ran: RanEntry | None = None
 
     @model_validator(mode="before")
@@ -275,6 +280,8 @@ class InversionDocument(BestEntry):
             median=inversion.median,
             certainties=inversion.certainties,
             certainty_costs=inversion.certainty_costs,
+            ranges=inversion.ranges,
+            range_basis=inversion.bases,
         )
 
 

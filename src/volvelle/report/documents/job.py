@@ -4,6 +4,7 @@ from pydantic import create_model
 
 from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.layout import layout_fields
+from volvelle.report.documents.range_of_step import RangeOfStep
 
 
 class QuantilesEntry(Document):
@@ -75,7 +76,7 @@ JobLayoutEntry = create_model(
 )
 
 
-class PhaseEntry(Document):
+class PhaseEntry(RangeOfStep):
     """Tokens that are trained on at one pace."""
 
     name: str

@@ -6,8 +6,9 @@ from pydantic import BeforeValidator
 
 from volvelle.estimators.result import MemoryPart, Range, Violation
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.estimate import MapContributionEntry, ModelErrorEntry
+from volvelle.report.documents.estimate import MapContributionEntry
 from volvelle.report.documents.layout import LayoutEntry
+from volvelle.report.documents.range_of_step import ModelErrorEntry
 from volvelle.search.certificate import SearchCounts
 from volvelle.search.graph.answer import Limit
 

@@ -5,8 +5,9 @@ from pydantic import create_model
 from volvelle.estimators.result import Range
 from volvelle.report.documents.compare import DifferenceEntry
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.estimate import ModelErrorEntry, TrainedEntry
+from volvelle.report.documents.estimate import TrainedEntry
 from volvelle.report.documents.layout import LayoutEntry, layout_fields
+from volvelle.report.documents.range_of_step import ModelErrorEntry, RangeOfStep
 from volvelle.report.documents.run import RunEntry
 from volvelle.search.sensitivity import Sensitivity
 
@@ -58,7 +59,7 @@ class WayOutEntry(Document):
     """A step, by what the machine costs to own."""
 
 
-class _SizeTaken(Document):
+class _SizeTaken(RangeOfStep):
     accelerators: int
     seconds: float = at("time")
     utilisation: float

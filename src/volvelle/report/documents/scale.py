@@ -7,9 +7,10 @@ from pydantic import create_model
 from volvelle.estimators.result import Range
 from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.layout import layout_fields
+from volvelle.report.documents.range_of_step import RangeOfStep
 
 
-class _ScaledStep(Document):
+class _ScaledStep(RangeOfStep):
     seconds: float = at("time")
     range: Range | None
     utilisation: float

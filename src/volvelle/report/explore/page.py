@@ -215,7 +215,7 @@ def _front(answers: Answers) -> Section:
 
 
 def _matters(answers: Answers, anew: str) -> Section:
-    if answers.local is None:
+    if answers.local is None or answers.local.sensitivity is None:
         if answers.best.design is None:
             return Section(title="", anchor="sensitivity", parts=())
         return Section(title="What matters", anchor="sensitivity", parts=(Words(unasked_words(answers.study)),))

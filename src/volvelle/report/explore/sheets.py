@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from volvelle.applications.training.evidence import RangeBasis
 from volvelle.quantities import BYTES, DOLLARS, numbered, percent, show
 from volvelle.report.explore.words import (
     design_words,
@@ -26,7 +27,10 @@ from volvelle.studies.answers.best import WHY, Unmet
 from volvelle.studies.answers.breakdown import Breakdown
 from volvelle.studies.answers.designs import Design, field_text, measure_text
 from volvelle.studies.answers.pivot import spread_of
+from volvelle.studies.answers.price_range import FigureRange
+from volvelle.studies.answers.sensitivity import Sensitivity
 from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.measures import SURE
 
 _FEW = 6
 _NOTHING = 5e-4
@@ -78,12 +82,19 @@ class Tables:
         assert self.answers.local is not None, "asked for where there is some"
         return self.answers.local
 
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """What more of every resource does at the best design."""
+        assert self.local.sensitivity is not None, "asked for where there is one"
+        return self.local.sensitivity
+
     def every_point(self) -> Sheet:
         """All points of a small study, each objective against the machine as it is."""
         study, listed = self.answers.study, self.answers.every_point
         assert listed is not None, "asked for where there are few points"
         goals = [one.name for one in study.objectives]
-        others = [name for name in study.measures if name not in goals][:2]
+        rest = [name for name in study.measures if name not in goals]
+        others = [name for name in rest if name in SURE] or rest[:2]
         paths = list(listed.points[0].fields) if listed.points else []
 
         def shown(measures: Mapping[str, float], name: str) -> str:
@@ -186,19 +197,19 @@ class Tables:
 
     def matters_lines(self) -> tuple[list[str], list[str]]:
         """What more of every resource does, and what pays."""
-        study, goal = self.answers.study, self.local.sensitivity.telling(self.answers.study.objectives)
+        study, goal = self.answers.study, self.sensitivity.telling(self.answers.study.objectives)
         pays = [
-            *value_sentences(self.local.sensitivity, goal),
+            *value_sentences(self.sensitivity, goal),
             *(step_sentence(step, study) for step in self.local.steps),
         ]
-        return elasticity_sentences(self.local.sensitivity, goal), pays
+        return elasticity_sentences(self.sensitivity, goal), pays
 
     def matters(self) -> Sheet:
         """What a hundredth more of every resource does to every objective, and what it costs."""
         goals, study = self.answers.study.objectives, self.answers.study
-        by = {(resource.path, resource.goal.name): resource for resource in self.local.sensitivity.elasticities}
+        by = {(resource.path, resource.goal.name): resource for resource in self.sensitivity.elasticities}
         rows = []
-        for resource in self.local.sensitivity.of(self.local.sensitivity.telling(goals)):
+        for resource in self.sensitivity.of(self.sensitivity.telling(goals)):
             changes = [by.get((resource.path, goal.name)) for goal in goals]
             paid = "not priced" if resource.per_million is None else "–"
             if resource.per_million is not None and resource.per_million > 0 and abs(resource.gain or 0.0) >= _NOTHING:
@@ -206,7 +217,7 @@ class Tables:
             rows.append(
                 (
                     field_name(resource.path),
-                    field_text(resource.path, self.local.sensitivity.now[resource.path], study),
+                    field_text(resource.path, self.sensitivity.now[resource.path], study),
                     *("–" if change is None else _percent(change.up) for change in changes),
                     show(resource.price, DOLLARS) if resource.price else "–",
                     paid,
@@ -218,25 +229,13 @@ class Tables:
 
     def step_lines(self) -> list[str]:
         """What a table by resource does not say: steps to other machines, and what cannot be priced."""
-        priced = self.local.sensitivity.priced
-        unknown = [] if priced else value_sentences(self.local.sensitivity, self.answers.study.objectives[0])
+        priced = self.sensitivity.priced
+        unknown = [] if priced else value_sentences(self.sensitivity, self.answers.study.objectives[0])
         return [*(step_sentence(step, self.answers.study) for step in self.local.steps), *unknown]
 
     def ranges(self) -> Sheet:
         """Where the measures of the best design lie."""
-        rows: list[tuple[str, ...]] = []
-        for figure in self.local.ranges:
-            shown = (measure_text(figure.name, value) for value in (figure.value, figure.low, figure.high))
-            rows.append((measure_name(figure.name), *shown))
-        level = f"{100 * self.local.ranges[0].level:.0f} %" if self.local.ranges else ""
-        return Sheet(
-            title="How sure",
-            columns=("of the best design", "value", "low", "high"),
-            rows=tuple(rows),
-            numbers=frozenset({"value", "low", "high"}),
-            note=f"Time: {level} of sampled inputs end inside. Prices: all at their low or all at their high end at "
-            "once.",
-        )
+        return ranges_sheet(self.local.ranges)
 
     def varied_lines(self) -> list[str]:
         """What was varied, once for all measures that have it in common, and what else is to be said of them."""
@@ -247,11 +246,8 @@ class Tables:
         return [*lines, *(f"{measure_name(found.name)}: {found.note}" for found in self.local.ranges if found.note)]
 
     def basis_lines(self) -> list[str]:
-        """What ranges rest on, once for all workloads that have it in common."""
-        by: dict[str, list[str]] = {}
-        for name, basis in self.local.explained.bases:
-            by.setdefault(range_words(basis, "numbers of the machine"), []).append(name)
-        return [words if len(by) == 1 else f"{', '.join(names)}: {words}" for words, names in by.items()]
+        """What ranges rest on."""
+        return basis_lines(self.local.explained.bases)
 
     def prices(self) -> Sheet:
         """Every price that money rests on."""
@@ -273,6 +269,30 @@ class Tables:
             note=f"Cost model {costs.model}; life {costs.life}, used {costs.use} of it; energy at "
             f"{costs.energy_price}; chips at {costs.load} of rated power.",
         )
+
+
+def ranges_sheet(ranges: Sequence[FigureRange]) -> Sheet:
+    """Where measures of the best design lie."""
+    rows: list[tuple[str, ...]] = []
+    for figure in ranges:
+        shown = (measure_text(figure.name, value) for value in (figure.value, figure.low, figure.high))
+        rows.append((measure_name(figure.name), *shown))
+    level = f"{100 * ranges[0].level:.0f} %" if ranges else ""
+    return Sheet(
+        title="How sure",
+        columns=("of the best design", "value", "low", "high"),
+        rows=tuple(rows),
+        numbers=frozenset({"value", "low", "high"}),
+        note=f"Time: {level} of sampled inputs end inside. Prices: all at their low or all at their high end at once.",
+    )
+
+
+def basis_lines(bases: Sequence[tuple[str, RangeBasis]]) -> list[str]:
+    """What ranges rest on, once for all workloads that have it in common."""
+    by: dict[str, list[str]] = {}
+    for name, basis in bases:
+        by.setdefault(range_words(basis, "numbers of the machine"), []).append(name)
+    return [words if len(by) == 1 else f"{', '.join(names)}: {words}" for words, names in by.items()]
 
 
 def _percent(value: float | None) -> str:

@@ -6,9 +6,10 @@ from rich.console import Console, Group
 from rich.panel import Panel
 from rich.text import Text
 
+from volvelle.applications.training.evidence import RangeBasis
 from volvelle.quantities import DAY, percent
 from volvelle.report.explore.best_words import crossed_limits
-from volvelle.report.explore.sheets import Tables, axis_sheet, best_facts, unmet_lines
+from volvelle.report.explore.sheets import Tables, axis_sheet, basis_lines, best_facts, ranges_sheet, unmet_lines
 from volvelle.report.explore.words import (
     explored_words,
     goal_title,
@@ -26,6 +27,7 @@ from volvelle.studies.answers.answers import Answers
 from volvelle.studies.answers.best import Best
 from volvelle.studies.answers.breakdown import Breakdown
 from volvelle.studies.answers.invert import Inversion
+from volvelle.studies.answers.price_range import FigureRange
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.measures import MIDDLE
 from volvelle.verbs.explore import Outlook
@@ -104,23 +106,30 @@ def print_answers(answers: Answers, console: Console | None = None) -> None:
     if answers.local is None:
         console.print(Text(unasked_words(study), style="dim"))
         return
-    matters, pays = tables.matters_lines()
-    goal = answers.local.sensitivity.telling(study.objectives)
-    _print_list(f"What matters for {measure_name(goal.name)}", matters, console)
-    _print_list("What pays", pays, console)
-    ranges, prices = tables.ranges(), tables.prices()
-    if ranges.rows:
-        console.print(_sheet_table(ranges))
-        for line in (
-            ranges.note,
-            *tables.basis_lines(),
-            *(f"{measure_name(figure.name)}: {figure.note}" for figure in answers.local.ranges if figure.note),
-        ):
-            console.print(Text(line, style="dim"))
+    if answers.local.sensitivity is None:
+        console.print(Text(unasked_words(study), style="dim"))
+    else:
+        matters, pays = tables.matters_lines()
+        goal = answers.local.sensitivity.telling(study.objectives)
+        _print_list(f"What matters for {measure_name(goal.name)}", matters, console)
+        _print_list("What pays", pays, console)
+    _print_ranges(answers.local.ranges, answers.local.explained.bases, console)
+    prices = tables.prices()
     if prices.rows:
         console.print(_sheet_table(prices, without=("evidence", "source")))
         sources = ", ".join(dict.fromkeys(price.figure.source for price in answers.local.assumptions))
         console.print(Text(f"{prices.note} From {sources}: report.html says which from where.", style="dim"))
+
+
+def _print_ranges(ranges: Sequence[FigureRange], bases: Sequence[tuple[str, RangeBasis]], console: Console) -> None:
+    """Where measures of a design lie, and what that rests on."""
+    if not ranges:
+        return
+    sheet = ranges_sheet(ranges)
+    console.print(_sheet_table(sheet))
+    notes = (f"{measure_name(figure.name)}: {figure.note}" for figure in ranges if figure.note)
+    for line in (sheet.note, *basis_lines(bases), *notes):
+        console.print(Text(line, style="dim"))
 
 
 def _print_best(best: Best, study: DesignStudy, console: Console, taken_apart: Breakdown | None = None) -> None:
@@ -177,21 +186,22 @@ def print_inversion(inversion: Inversion, console: Console | None = None) -> Non
     if best.design is not None:
         console.print(Text(f"{best.considered:,} points meet it; the best of them:", style="dim"))
     _print_best(best, inversion.study, console)
+    _print_ranges(inversion.ranges, inversion.bases, console)
     if inversion.median is not None and best.design is not None:
         console.print(Text("\nWere an even chance enough:", style="bold"))
         _print_best(inversion.median, inversion.study, console)
-        for line in certainty_lines(inversion):
-            console.print(Text(line))
+    for line in certainty_lines(inversion):
+        console.print(Text(line))
 
 
 def certainty_lines(inversion: Inversion) -> list[str]:
     """How likely both designs are to meet what is asked for, and what being sure takes more."""
-    lines = [
-        f"{found.condition}: {percent(found.chance)} for the answer, {percent(found.median_chance)} for the design of "
-        "an even chance"
-        for found in inversion.certainties
-        if found.chance is not None and found.median_chance is not None
-    ]
+    lines = []
+    for found in inversion.certainties:
+        even = (
+            "" if found.median_chance is None else f", {percent(found.median_chance)} for the design of an even chance"
+        )
+        lines += [] if found.chance is None else [f"{found.condition}: {percent(found.chance)} for the answer{even}"]
     asked = {inversion.best.goal.name, *(f"{chance.measure}.p{MIDDLE}" for chance in inversion.requirement.chances)}
     axes = {path for axis in inversion.study.axes for path in axis.columns}
     more = ", ".join(

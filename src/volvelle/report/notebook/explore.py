@@ -5,7 +5,7 @@ from typing import Any
 
 from volvelle.report.documents.explore import InversionDocument
 from volvelle.report.explore.pictures import front_picture, time_picture, tornado_picture
-from volvelle.report.explore.sheets import Tables, best_facts, unmet_lines
+from volvelle.report.explore.sheets import Tables, best_facts, ranges_sheet, unmet_lines
 from volvelle.report.explore.text import certainty_lines
 from volvelle.report.explore.words import explored_words, goal_title, measures_words
 from volvelle.report.notebook.shown import Presentation, Row, Shown, itself
@@ -65,7 +65,8 @@ def _inversion(inversion: Inversion) -> Shown:
     warnings, sheets = _best(inversion.best, inversion.study)
     met = f"{inversion.best.considered:,} points meet it"
     figures = [met, *certainty_lines(inversion)]
-    return Shown(title=inversion.requirement.text, figures=figures, warnings=warnings, sheets=sheets)
+    sure = [ranges_sheet(inversion.ranges)] if inversion.ranges else []
+    return Shown(title=inversion.requirement.text, figures=figures, warnings=warnings, sheets=[*sheets, *sure])
 
 
 def _design(inversion: Inversion, document: Mapping[str, Any]) -> list[Row]:

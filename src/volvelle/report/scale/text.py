@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from volvelle.quantities import SECONDS, percent, show
 from volvelle.report.compare_text import change_text
 from volvelle.report.plan_words import degrees_text
+from volvelle.report.range_words import range_words
 from volvelle.report.sheet import Sheet
 from volvelle.report.terminal import print_answer
 from volvelle.verbs.scale import HALF, ScaledStep, ScalePoint, Scaling
@@ -67,8 +68,9 @@ def figure_lines(answer: Scaling) -> Iterator[str]:
 def sheets(answer: Scaling) -> Iterator[Sheet]:
     """Tables: counts that run, counts that do not, measured runs."""
     before = answer.baseline_seconds
-    numbers = ("chips", "batch", "step", *(("against as it is",) if before else ()), "MFU", "efficiency")
+    numbers = ("chips", "batch", "step", "range", *(("against as it is",) if before else ()), "MFU", "efficiency")
     olds = before or (None,) * len(answer.points)
+    last = next((point.step for point in reversed(answer.points) if point.step is not None), None)
     yield Sheet(
         title="The fastest layout at every count",
         columns=(*numbers, "layout", "where the time goes"),
@@ -78,6 +80,7 @@ def sheets(answer: Scaling) -> Iterator[Sheet]:
             if point.step is not None
         ),
         numbers=frozenset(numbers),
+        note="" if last is None else f"Ranges hold 80 %. {range_words(last.basis, 'numbers of the machine')}",
     )
     if any(point.step is None for point in answer.points):
         yield Sheet(
@@ -119,6 +122,7 @@ def _cells(point: ScalePoint, against: tuple[str, ...]) -> tuple[str, ...]:
         f"{point.accelerators:,}",
         f"{point.batch:,}",
         show(step.time, SECONDS),
+        "" if step.range is None else f"{show(step.range.low, SECONDS)} … {show(step.range.high, SECONDS)}",
         *against,
         percent(step.utilisation),
         "" if point.efficiency is None else percent(point.efficiency),

@@ -1,6 +1,6 @@
 """Everything that the results of a study answer, gathered for a report; a few seconds, whatever the study's size."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,8 @@ from volvelle.studies.answers.price_range import Assumption, FigureRange, assump
 from volvelle.studies.answers.sensitivity import Sensitivity, Step, Swing, sensitivity, steps, tornado
 from volvelle.studies.design_space.axes import Value
 from volvelle.studies.design_space.design_study import DesignStudy
-from volvelle.studies.design_space.evaluate import Evaluator, Explained
+from volvelle.studies.design_space.evaluate import Evaluator
+from volvelle.studies.design_space.explained import Explained
 from volvelle.studies.design_space.measures import MEASURES
 from volvelle.studies.sweep.chunk import evaluator_of
 from volvelle.studies.sweep.manifest import Results
@@ -41,12 +42,14 @@ class Local:
     """What the model says around the chosen design."""
 
     explained: Explained
-    sensitivity: Sensitivity
-    steps: tuple[Step, ...]
-    swings: tuple[Swing, ...]
-    break_even: BreakEven | None
     ranges: tuple[FigureRange, ...]
     assumptions: tuple[Assumption, ...]
+    sensitivity: Sensitivity | None = None
+    """None: each point takes a search for its mapping, which what lies around a design would take many of; neither are
+    there steps, swings and a break-even line then."""
+    steps: tuple[Step, ...] = ()
+    swings: tuple[Swing, ...] = ()
+    break_even: BreakEven | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -77,8 +80,7 @@ class Answers(Presentable):
     grids: tuple[FacetGrid, ...]
     """Every point, one map for each value of the facet; empty: there is none, or it is too large to show."""
     local: Local | None
-    """None: no point meets the constraints, or the points are others' and there is no model to ask, or each takes a
-    search for its mapping, which what lies around a design would take many of."""
+    """None: no point meets the constraints, or the points are others' and there is no model to ask."""
     every_point: EveryPoint | None
     """All points against the machine as it is; None: they are too many to read."""
     seconds: float | None
@@ -131,9 +133,7 @@ def answer(results: Results, study: DesignStudy, *, seconds: float | None = None
         profiles=profiles,
         heat=heat,
         grids=grids,
-        local=_around(evaluator, best.design)
-        if best.design and isinstance(evaluator, Evaluator) and not study.maps
-        else None,
+        local=_around(evaluator, best.design) if best.design and isinstance(evaluator, Evaluator) else None,
         every_point=listed,
         seconds=seconds,
     )
@@ -196,22 +196,27 @@ def _breakdowns(
 def _around(evaluator: Evaluator, design: Design) -> Local:
     study = evaluator.study
     explained = evaluator.explain(design.number)
+    limited = (name for limit in study.constraints for name in sorted(limit.names) if name in MEASURES)
+    names = ["time", *(one.name for one in study.objectives), *limited]
+    money = any(needs_prices(name) for name in study.measures)
+    sure = Local(
+        explained=explained,
+        ranges=figure_ranges(evaluator, explained, names),
+        assumptions=assumptions(evaluator, explained) if money else (),
+    )
+    if study.maps:
+        return sure
     before = evaluator.evaluated
     found = sensitivity(evaluator, design)
     rows = 1 + 2 * len({one.path for one in found.elasticities})
     layouts = max(1.0, (evaluator.evaluated - before) / rows)
     swings = tornado(evaluator, design)
-    limited = (name for limit in study.constraints for name in sorted(limit.names) if name in MEASURES)
-    names = list(dict.fromkeys(["time", *(one.name for one in study.objectives), *limited]))
-    money = any(needs_prices(name) for name in study.measures)
-    return Local(
-        explained=explained,
+    return replace(
+        sure,
         sensitivity=found,
         steps=steps(evaluator, design, found.telling(study.objectives)),
         swings=swings,
         break_even=_line(evaluator, design, swings, layouts),
-        ranges=figure_ranges(evaluator, explained, names),
-        assumptions=assumptions(evaluator, explained) if money else (),
     )
 
 

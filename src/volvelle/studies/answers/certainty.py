@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.studies.answers.best import Best
-from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.evaluate import Evaluator
-from volvelle.studies.design_space.job_measures import WholeRun, run_chance
+from volvelle.studies.design_space.expressions import Expression
+from volvelle.studies.design_space.job_measures import run_chance
+from volvelle.studies.design_space.measures import OF_STEPS, Outcome, sampled_measure
 
 _SIGNS: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
     "<=": np.less_equal,
@@ -30,13 +31,14 @@ class Chance:
     asked: float
     """How likely it is to be, at least."""
 
-    def of(self, outcome: WholeRun) -> float | None:
-        """How likely a point meets it; None: the bound is no plain number."""
-        try:
-            limit = float(self.bound)
-        except ValueError:
+    def of(self, outcome: Outcome) -> float | None:
+        """How likely a point meets it; None: the bound is no number."""
+        bound = Expression(self.bound)
+        if bound.names:
             return None
-        holds = _SIGNS[self.sign]
+        limit, holds = float(bound.value({})), _SIGNS[self.sign]
+        if self.measure in OF_STEPS:
+            return float(np.mean(holds(sampled_measure(outcome, self.measure), limit)))
         return float(np.max(run_chance(outcome, self.measure, lambda column: holds(column, limit))))
 
 
@@ -47,20 +49,19 @@ class Certainty:
     condition: str
     asked: float
     chance: float | None
-    """Of the answer; None: there is none, or the bound is no plain number; as of the next."""
+    """Of the answer; None: there is none, or the bound is no number; as of the next."""
     median_chance: float | None
     """Of the design that an even chance would choose."""
 
 
 def certainties_of(
-    study: DesignStudy, chances: Sequence[Chance], best: Best, median: Best | None
+    evaluator: Evaluator, chances: Sequence[Chance], best: Best, median: Best | None
 ) -> tuple[Certainty, ...]:
     """How likely both designs meet each condition; they are evaluated again, as the results have quantiles alone."""
-    if not chances or study.published is not None:
+    if not chances:
         return ()
-    evaluator = Evaluator(study=study)
 
-    def outcome(found: Best | None) -> WholeRun | None:
+    def outcome(found: Best | None) -> Outcome | None:
         return None if found is None or found.design is None else evaluator.explain(found.design.number).outcome
 
     sure, even = outcome(best), outcome(median)

@@ -3,17 +3,21 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from volvelle.applications.training.evidence import RangeBasis
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.presentable import Presentable
 from volvelle.studies.answers.best import Best, best_design
 from volvelle.studies.answers.certainty import Certainty, Chance, certainties_of
 from volvelle.studies.answers.designs import Design
+from volvelle.studies.answers.price_range import FigureRange, figure_ranges
 from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.evaluate import Evaluator
 from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.job_measures import QUANTILES, SAMPLED
-from volvelle.studies.design_space.measures import MEASURES, Objective, aim_of
+from volvelle.studies.design_space.measures import MEASURES, OF_STEPS, Objective, aim_of
+from volvelle.studies.sweep.chunk import evaluator_of
 from volvelle.studies.sweep.manifest import Results
 from volvelle.studies.sweep.query import Query
 
@@ -35,6 +39,14 @@ class Requirement:
     chances: tuple[Chance, ...] = ()
     """Those conditions that are to hold with some probability."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What conditions are about."""
+        return (
+            *(chance.measure for chance in self.chances),
+            *(name for part in self.conditions for name in sorted(part.names)),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Inversion(Presentable):
@@ -47,6 +59,10 @@ class Inversion(Presentable):
     """Were every probability that is asked for a half; None: none is asked for, or it was not looked at."""
     certainties: tuple[Certainty, ...] = ()
     """How likely the answer and that of an even chance meet each condition with a probability."""
+    ranges: tuple[FigureRange, ...] = ()
+    """Where the step time of the answer lies, and what else was asked for; none where it is not known."""
+    bases: tuple[tuple[str, RangeBasis], ...] = ()
+    """What the time of every workload rests on there."""
 
     @property
     def design(self) -> Design | None:
@@ -104,8 +120,9 @@ def requirement_of(text: str) -> Requirement:
 
 def _chance(clause: str, found: re.Match[str]) -> Chance:
     name, sign, bound, asked, per_cent = found.groups()
-    if name not in SAMPLED:
-        raise DescriptionError(f"{clause!r} asks how likely {name} is; of {', '.join(sorted(SAMPLED))} it is known")
+    known = sorted({*SAMPLED, *OF_STEPS})
+    if name not in known:
+        raise DescriptionError(f"{clause!r} asks how likely {name} is; of {', '.join(known)} it is known")
     share = float(asked) / (100.0 if per_cent else 1.0)
     return Chance(text=clause, measure=name, sign=sign, bound=bound, asked=share)
 
@@ -139,8 +156,21 @@ def invert(results: Results, study: DesignStudy, text: str) -> Inversion:
             if half and all(name in columns for name in half)
             else None
         )
-    certainties = certainties_of(study, wanted.chances, best, median)
-    return Inversion(study=study, requirement=wanted, best=best, median=median, certainties=certainties)
+    evaluator = evaluator_of(study.form.canonical(), study.folders, False)
+    found = Inversion(study=study, requirement=wanted, best=best, median=median)
+    if not isinstance(evaluator, Evaluator) or best.design is None:
+        return found
+    explained = evaluator.explain(best.design.number)
+    return replace(
+        found,
+        certainties=certainties_of(evaluator, wanted.chances, best, median),
+        ranges=tuple(
+            figure
+            for figure in figure_ranges(evaluator, explained, ("time", wanted.goal.name, *wanted.names))
+            if figure.varied
+        ),
+        bases=explained.bases,
+    )
 
 
 def _check(name: str, columns: dict[str, str], study: DesignStudy) -> None:

@@ -13,8 +13,9 @@ from volvelle.errors import OutsideDomainError
 from volvelle.quantities import DOLLARS, JOULES, WATTS
 from volvelle.spread import Figure
 from volvelle.studies.design_space.accounts import Accounts
-from volvelle.studies.design_space.evaluate import Evaluator, Explained
-from volvelle.studies.design_space.measures import MEASURES
+from volvelle.studies.design_space.evaluate import Evaluator
+from volvelle.studies.design_space.explained import Explained
+from volvelle.studies.design_space.measures import MEASURES, SURE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +50,12 @@ def needs_prices(name: str) -> bool:
 
 
 def figure_ranges(evaluator: Evaluator, explained: Explained, names: Sequence[str]) -> tuple[FigureRange, ...]:
-    """Ranges of measures of a design: every workload's step at either end, prices at either end."""
-    ranges = [None if estimate is None else estimate.time_range for estimate in explained.estimates]
+    """Ranges of measures of a design: every workload's step at either end, prices at either end.
+
+    A quantile of a step has none: it is part of one.
+    """
+    names = [name for name in dict.fromkeys(names) if name in MEASURES and name not in SURE]
+    ranges = list(explained.ranges())
     known = [found for found in ranges if found is not None]
     if not known or len(known) < len(ranges):
         return ()
@@ -74,6 +79,10 @@ def figure_ranges(evaluator: Evaluator, explained: Explained, names: Sequence[st
     answers = []
     for name in names:
         own, *values = (float(np.max(MEASURES[name].of(one))) for one in (outcome, *outcomes))
+        held = _memory(explained) if name == "memory" else None
+        if held is not None:
+            answers.append(replace(held, value=own, low=min(held.low, own), high=max(held.high, own)))
+            continue
         timed = values[::2] != values[1::2]
         prices = ("prices and powers of parts",) if needs_prices(name) and len(told) < len(bills) else ()
         answers.append(
@@ -88,6 +97,22 @@ def figure_ranges(evaluator: Evaluator, explained: Explained, names: Sequence[st
             )
         )
     return tuple(answers)
+
+
+def _memory(explained: Explained) -> FigureRange | None:
+    """Where memory lies, of the workload that holds most at either end; None: of some nothing is known."""
+    ranges = [None if estimate is None else estimate.ranges.get("memory") for estimate in explained.estimates]
+    known = [found for found in ranges if found is not None]
+    if not known or len(known) < len(ranges):
+        return None
+    return FigureRange(
+        name="memory",
+        value=0.0,
+        low=max(found.low for found in known),
+        high=max(found.high for found in known),
+        level=known[0].level,
+        varied=tuple(dict.fromkeys(name for found in known for name in found.varied)),
+    )
 
 
 def _bill(evaluator: Evaluator, explained: Explained, end: End) -> Callable[[], CostBreakdown] | None:

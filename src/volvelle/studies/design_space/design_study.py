@@ -18,7 +18,7 @@ from volvelle.studies.design_space.axes import Axis, Grid, Value
 from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.fields import dimension_place, field_names, numeric_field, value_of
 from volvelle.studies.design_space.layout_policy import LAYOUT_FIELDS, layout_number, layout_space
-from volvelle.studies.design_space.measures import MEASURES, Objective, objective_of
+from volvelle.studies.design_space.measures import FITS, MEASURES, SURE, Objective, objective_of
 from volvelle.studies.design_space.published_space import PublishedSpace, published_space
 from volvelle.studies.design_space.structure import (
     WORKLOAD,
@@ -49,6 +49,7 @@ class DesignStudy:
         names = [axis.name for axis in self.axes]
         if self.form.facet is not None and self.form.facet not in names:
             raise DescriptionError(f"facet: {UnknownNameError.among('axis', self.form.facet, names)}")
+        self._refuse_unsampled()
         if self.form.mapping.policy == "best":
             for work in self.form.workloads:
                 if work.batch_per_replica is not None or work.memory_limit == "ignored":
@@ -71,6 +72,28 @@ class DesignStudy:
                         f"mapping.{name} an axis, or set policy: best"
                     )
                 layout_number(name, value)
+
+    def _refuse_unsampled(self) -> None:
+        """Refuse quantiles of steps that nothing is known of, before anything is run."""
+        names = [name for name in self.measures if name in SURE]
+        if names and self.published is not None:
+            raise DescriptionError(
+                f"{names[0]} is asked for, but points of {self.form.published!r} are as published, without a range; "
+                "leave it out"
+            )
+        held = [name for name in names if name == FITS or name.startswith("memory.")]
+        for work in self.form.workloads if names else ():
+            fused = work.execution == "dataflow" or work.assumptions is not None
+            if held and (fused or (work.train is None and work.map is None)):
+                what = "runs kernels together" if fused else "is a pace alone" if work.pace else "is planned"
+                raise DescriptionError(
+                    f"{held[0]} is asked for, but workload {work.called!r} {what}, and no measured run tells how far "
+                    "its memory is off; leave it out"
+                )
+            if self.mixes and f"time.{work.called}" in SURE:
+                raise DescriptionError(
+                    f"workload {work.called!r} is called as a quantile is (time.{work.called}); give it another name"
+                )
 
     @property
     def mixes(self) -> bool:

@@ -22,6 +22,7 @@ from volvelle.search.per_variant import LayoutTable, best_of_each
 from volvelle.studies.design_space.accounts import Accounts, PricedMachine
 from volvelle.studies.design_space.axes import Axis
 from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.explained import Explained
 from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.failure_terms import FailureTerms
 from volvelle.studies.design_space.fields import numeric_field, value_of, with_values
@@ -32,6 +33,7 @@ from volvelle.studies.design_space.paced_work import paced_work
 from volvelle.studies.design_space.planned_work import planned_work
 from volvelle.studies.design_space.points import CHECKED, CHOSEN, REASONS, Slice
 from volvelle.studies.design_space.step_doubt import step_doubt
+from volvelle.studies.design_space.step_samples import DrawnOnce, training_samples
 from volvelle.studies.design_space.structure import SOLD, chosen_forms, varied_form
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.transformer import transformer
@@ -39,22 +41,6 @@ from volvelle.workload.training import Counting, TrainingStep
 
 _LAID = "mapping."
 """What fields of a layout begin with."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explained:
-    """One point in full."""
-
-    cluster: Cluster
-    anchor: Cluster
-    """The machine of the catalogue that it is priced by."""
-    outcome: Outcome
-    layouts: tuple[Layout | None, ...]
-    """Of every workload; None: it is no training, or none divides batch and chips."""
-    estimates: tuple[Estimate[Any, Any] | None, ...]
-    """Of every workload that has a layout: where its time and memory go, and how sure that is."""
-    bases: tuple[tuple[str, RangeBasis], ...]
-    """Every workload that is training, and what its range rests on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +136,7 @@ class Evaluator:
         cluster, layout = self._machine(case, numbers)
         layouts: list[Layout | None] = []
         estimates: list[Estimate[Any, Any] | None] = []
+        bases: list[tuple[str, RangeBasis]] = []
         worked = []
         doubted = UnderUncertainty(estimator=ClosedForm())
         for form, step in zip(case.forms, case.steps, strict=True):
@@ -158,20 +145,19 @@ class Evaluator:
             worked.append(done)
             layouts.append(mapping)
             if form.map is not None:
-                estimates.append(self.mapper.answer(form, cluster.row(0)).plan)
-            else:
-                estimates.append(None if step is None or mapping is None else doubted.estimate(step, cluster, mapping))
+                plan, sure = self.mapper.explained(form, cluster.row(0))
+                estimates.append(plan)
+                bases += [] if sure is None else [(form.called, sure.basis)]
+                continue
+            estimates.append(None if step is None or mapping is None else doubted.estimate(step, cluster, mapping))
+            bases += [] if step is None else [(form.called, step_basis(cluster, step))]
         return Explained(
             cluster=cluster,
             anchor=case.anchor,
             outcome=self._outcome(case, cluster, worked),
             layouts=tuple(layouts),
             estimates=tuple(estimates),
-            bases=tuple(
-                (form.name or form.train or "", step_basis(cluster, step))
-                for form, step in zip(case.forms, case.steps, strict=True)
-                if step is not None and form.map is None
-            ),
+            bases=tuple(bases),
         )
 
     def _place(self, number: int) -> tuple[_Case, dict[str, Number]]:
@@ -360,6 +346,7 @@ class Evaluator:
             weight=form.weight,
             run_tokens=form.tokens,
             chosen=chosen,
+            drawn=DrawnOnce(training_samples, step, cluster, table, violated == 0),
         )
         return done, table
 

@@ -1,6 +1,6 @@
 """Workloads that are mapped point by point: any graph of kernels, by the question that the verb asks too."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -13,11 +13,13 @@ from volvelle.estimators.calibration import calibrations_of, fitted_constants
 from volvelle.estimators.dataflow.stated_problem import StatedMapping
 from volvelle.interchange.graph_file import GraphFile, read_graph
 from volvelle.interchange.workload_form import MAPPED, WorkloadForm
-from volvelle.search.graph.answer import MappingAnswer
+from volvelle.search.graph.answer import MappedPlan, MappingAnswer
 from volvelle.studies.design_space.measures import Worked
 from volvelle.studies.design_space.points import REASONS
+from volvelle.studies.design_space.step_samples import DrawnOnce, StepSamples
 from volvelle.studies.mapped.graphs import read_graph_argument
 from volvelle.studies.mapped.map_question import MapQuestion
+from volvelle.studies.mapped.mapping_range import MappingRange, mapping_range
 from volvelle.system.cluster import Cluster
 
 _REASONS = {"time": "search", "layouts": "layout", "memory": "memory", "dram": "memory"}
@@ -44,8 +46,9 @@ class Mapper:
     def work(self, form: WorkloadForm, cluster: Cluster, rows: int) -> Worked:
         """What such a workload does at the points of a slice, one by one."""
         alike = cluster.row(0) is cluster
-        found = [self.answer(form, cluster.row(row)) for row in range(1 if alike else rows)]
-        found = found * rows if alike else found
+        machines = [cluster.row(row) for row in range(1 if alike else rows)]
+        answers = [self.answer(form, machine) for machine in machines]
+        found = answers * rows if alike else answers
 
         def column(figure: Callable[[Any], float]) -> Any:
             return np.array([np.nan if one.plan is None else figure(one) for one in found])
@@ -67,7 +70,19 @@ class Mapper:
                 "data": column(lambda one: one.plan.degrees.data),
             },
             gap=column(lambda one: 0.0 if one.proven else one.gap),
+            drawn=DrawnOnce(_drawn, answers, form, machines, rows),
         )
+
+    def explained(self, form: WorkloadForm, cluster: Cluster) -> tuple[MappedPlan | None, MappingRange | None]:
+        """The best mapping on one machine with the ranges of its figures, and what these rest on; None: there is none.
+
+        They are those of the verb `map`.
+        """
+        answer = self.answer(form, cluster)
+        sure = _sure(answer, form, cluster)
+        if answer.plan is None or sure is None:
+            return None, None
+        return replace(answer.plan, ranges=sure.ranges, fits=sure.fits), sure
 
     def answer(self, form: WorkloadForm, cluster: Cluster) -> MappingAnswer:
         """The best mapping on one machine."""
@@ -92,6 +107,17 @@ class Mapper:
 def _question(form: WorkloadForm) -> MapQuestion:
     assumed = None if form.assumptions is None else StatedMapping(**form.assumptions.model_dump())
     return MapQuestion(**{name: getattr(form, name) for name in MAPPED}, assumptions=assumed)
+
+
+def _drawn(answers: Sequence[MappingAnswer], form: WorkloadForm, machines: Sequence[Cluster], rows: int) -> StepSamples:
+    """Steps of mappings on sampled machines; of one for all points where they are alike."""
+    sure = [_sure(answer, form, machine) for answer, machine in zip(answers, machines, strict=True)]
+    return StepSamples.of(sure * rows if len(sure) < rows else sure)
+
+
+def _sure(answer: MappingAnswer, form: WorkloadForm, cluster: Cluster) -> MappingRange | None:
+    """How sure the figures of a mapping are; None: there is none."""
+    return None if answer.plan is None else mapping_range(answer.plan, cluster, form.element)
 
 
 def _reason(found: MappingAnswer) -> int:

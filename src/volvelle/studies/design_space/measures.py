@@ -1,7 +1,7 @@
 """What may be asked of a point: time, money, watts and what follows from them, each a column."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 
@@ -29,6 +29,7 @@ from volvelle.quantities import (
 )
 from volvelle.studies.design_space.failure_terms import FailureTerms
 from volvelle.studies.design_space.job_measures import QUANTILES, run_quantile
+from volvelle.studies.design_space.step_samples import StepSamples
 
 _MILLION = 1e6
 MIDDLE = 50
@@ -55,6 +56,18 @@ class Worked:
     """The layout that was found best, column by column; empty where it was given."""
     gap: Number = 0.0
     """How much less than found the best may take, as a share; 0 where the best was proven, or nothing was searched."""
+    drawn: Callable[[], StepSamples]
+    """Steps on sampled machines; called only if a measure that needs them is asked for."""
+
+    def held(self, of: Callable[[StepSamples], NDArray[np.float64] | None]) -> NDArray[np.float64]:
+        """Something of the memory on sampled machines."""
+        found = of(self.drawn())
+        if found is None:
+            raise DescriptionError(
+                f"how sure the memory of workload {self.name!r} is was asked for, but no measured run tells how far it "
+                "is off; leave quantiles of memory and fits_probability out, or map it with execution: kernels"
+            )
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +143,27 @@ class Outcome:
                 "tokens are asked for, but no workload of the study trains on any; judge by time, samples_per_s or usd"
             )
         return found
+
+    @property
+    def sampled_time(self) -> NDArray[np.float64]:
+        """Seconds a round at points (rows) on sampled machines (columns)."""
+        return np.asarray(self.round(lambda worked: worked.drawn().time))
+
+    @property
+    def sampled_memory(self) -> NDArray[np.float64]:
+        """Bytes on the fullest chip, of the workload that holds most, likewise."""
+        return np.asarray(np.max([worked.held(lambda it: it.memory) for worked in self.worked], axis=0))
+
+    @property
+    def fits_probability(self) -> NDArray[np.float64]:
+        """How likely every workload fits the chip, nothing left free."""
+        fit = np.min([worked.held(lambda it: it.sufficient) for worked in self.worked], axis=0)
+        return np.asarray(np.mean(fit, axis=1))
+
+    def taking(self, seconds: Number) -> "Outcome":
+        """The same, a round taking so many seconds: every step longer by the same factor."""
+        factor = seconds / self.time
+        return replace(self, worked=[replace(worked, time=worked.time * factor) for worked in self.worked])
 
     @property
     def seconds(self) -> Number:
@@ -220,6 +254,38 @@ _ALL = (
 )
 
 
+FITS = "fits_probability"
+_FALLING = {"time": False, "time_per_sample": False, "samples_per_s": True, "tokens_per_s": True, "mfu": True}
+"""What a step's time alone moves, and whether it is less where that is more."""
+OF_STEPS = (*_FALLING, "memory")
+"""Measures of a step of which quantiles are known."""
+
+
+def sampled_measure(outcome: Outcome, name: str) -> NDArray[np.float64]:
+    """One of these at one point, on every sample."""
+    if name == "memory":
+        return np.asarray(outcome.sampled_memory[0])
+    return np.asarray(MEASURES[name].of(outcome.taking(outcome.sampled_time[0])))
+
+
+def _step_quantile(measure: Measure, per_cent: int) -> Callable[[Outcome], Number]:
+    """One of these at a quantile."""
+    if measure.name == "memory":
+        return lambda it: np.quantile(it.sampled_memory, per_cent / 100.0, axis=1)
+    share = (100 - per_cent if _FALLING[measure.name] else per_cent) / 100.0
+    return lambda it: measure.of(it.taking(np.quantile(it.sampled_time, share, axis=1)))
+
+
+def _of_steps() -> Iterator[Measure]:
+    """Quantiles of steps, as numbers of the machine and the model are in doubt, and how likely memory suffices."""
+    for measure in (measure for measure in _ALL if measure.name in OF_STEPS):
+        for per_cent in QUANTILES:
+            says, of = f"{measure.says}: {per_cent} % below", _step_quantile(measure, per_cent)
+            yield replace(measure, name=f"{measure.name}.p{per_cent}", says=says, of=of)
+    says = "probability that the fullest chip holds its share, nothing left free"
+    yield Measure(FITS, says, FRACTION, _MORE, lambda it: it.fits_probability)
+
+
 def _of_runs() -> Iterator[Measure]:
     """Whole runs that will be interrupted: quantiles, and the middle by the plain name where no other has it."""
     made = {
@@ -239,8 +305,11 @@ def _of_runs() -> Iterator[Measure]:
             yield Measure(f"{name}.p{per_cent}", f"{says}: {per_cent} % below", units.get(name), less, of)
 
 
-MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (*_ALL, *_of_runs())}
+MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (*_ALL, *_of_steps(), *_of_runs())}
+SURE = frozenset({FITS, *(f"{name}.p{per_cent}" for name in OF_STEPS for per_cent in QUANTILES)})
+"""Measures that are taken of a step on sampled machines."""
 PRICED = frozenset(MEASURES) - {
+    *SURE,
     "time",
     "memory",
     "mfu",

@@ -5,6 +5,7 @@ import numpy as np
 from volvelle.interchange.workload_form import WorkloadForm
 from volvelle.laws.utilisation import pace_among
 from volvelle.studies.design_space.measures import Worked
+from volvelle.studies.design_space.step_samples import DrawnOnce, paced_samples
 from volvelle.system.cluster import Cluster
 
 
@@ -14,9 +15,10 @@ def paced_work(form: WorkloadForm, cluster: Cluster, rows: int) -> Worked:
     assert pace is not None and form.batch is not None and form.sequence is not None, "checked when read"  # noqa: PT018
     each = pace_among(pace.tokens_per_s, count, measured_on=pace.accelerators or count, exponent=pace.exponent)
     tokens = float(form.batch * form.sequence)
+    time = np.full(rows, tokens / (count * float(each)))
     return Worked(
         name=form.called,
-        time=np.full(rows, tokens / (count * float(each))),
+        time=time,
         memory=np.full(rows, np.nan),
         violated=np.zeros(rows, dtype=np.int8),
         work=np.nan,
@@ -25,4 +27,5 @@ def paced_work(form: WorkloadForm, cluster: Cluster, rows: int) -> Worked:
         samples=float(form.batch),
         weight=form.weight,
         run_tokens=form.tokens,
+        drawn=DrawnOnce(paced_samples, time, pace.error_factor),
     )

@@ -12,6 +12,7 @@ from volvelle.estimators.result import Estimate
 from volvelle.interchange.workload_form import WorkloadForm
 from volvelle.studies.design_space.measures import Worked
 from volvelle.studies.design_space.points import REASONS
+from volvelle.studies.design_space.step_samples import DrawnOnce, ranged_samples
 from volvelle.system.cluster import Cluster
 
 _OPTIONS: Mapping[str, Callable[[WorkloadForm], dict[str, Any]]] = {
@@ -51,6 +52,11 @@ def planned_work(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue, row
         samples=float(form.batch or 1) if any(plans) else 1.0,
         weight=form.weight,
         run_tokens=form.tokens,
+        drawn=DrawnOnce(
+            ranged_samples,
+            [np.nan if plan is None else plan.time for plan in plans],
+            [None if plan is None else plan.time_range for plan in plans],
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from volvelle.applications.goodput.run_estimate import RunEstimate
 from volvelle.applications.goodput.run_plan import RunPhase
+from volvelle.applications.training.evidence import RangeBasis
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
 
@@ -32,6 +33,8 @@ class TimedPhase:
     run: RunPhase
     mapping: ParallelMapping | None
     """None: the time of a step was given."""
+    basis: RangeBasis | None = None
+    """What the doubt in the time of its step rests on; None: likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

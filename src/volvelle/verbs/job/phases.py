@@ -11,10 +11,10 @@ from volvelle.domains import STEP_TIME, TOKENS
 from volvelle.errors import DescriptionError, MappingError
 from volvelle.interchange.layout_words import read_layout_words
 from volvelle.interchange.phases_file import PhaseForm, read_phases_form
-from volvelle.mapping.parallelism import CHOICES, ParallelMapping
+from volvelle.mapping.parallelism import CHOICES
 from volvelle.quantities import SECONDS, show
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.estimate import estimate
+from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.job.answer import TimedPhase
 from volvelle.verbs.named import Model, catalogue_of, model_of
 from volvelle.verbs.plan import plan
@@ -64,7 +64,7 @@ def timed_phases(
                 notes.append(f"phase {place} has its own layout: {', '.join(left)} as asked is of the others alone")
             rest = {name: value for name, value in choices.items() if name not in left}
             laid, own = {**rest, **words}, {**own, "mapping": None}
-        run, mapping, said = _timed(
+        run, timed, said = _timed(
             model,
             cluster=cluster,
             tokens=phase.tokens,
@@ -74,7 +74,8 @@ def timed_phases(
             choices=laid,
         )
         name = phase.name or (f"phase {place}" if len(phases) > 1 else "")
-        found.append(TimedPhase(name=name, run=run, mapping=mapping))
+        mapping, basis = (None, None) if timed is None else (timed.estimate.mapping, timed.basis)
+        found.append(TimedPhase(name=name, run=run, mapping=mapping, basis=basis))
         notes += [f"{name}: {note}" if name else note for note in said]
     return tuple(found), tuple(notes)
 
@@ -88,8 +89,8 @@ def _timed(
     asked: Mapping[str, Any],
     settings: Mapping[str, Any],
     choices: Mapping[str, Any],
-) -> tuple[RunPhase, ParallelMapping | None, list[str]]:
-    """One of them."""
+) -> tuple[RunPhase, Answer | None, list[str]]:
+    """One of them, and the estimate of its step; None: its time was given."""
     notes: list[str] = []
     if asked["batch"] is None:
         batch = max(1, _TOKENS_A_CHIP * cluster.accelerators // _length(model, asked, settings))
@@ -116,7 +117,7 @@ def _timed(
     doubt = 1.0 if answer.samples is None else float(np.exp(np.std(np.log(answer.samples))))
     timed = answer.estimate
     phase = RunPhase(tokens=tokens, tokens_per_step=float(timed.tokens), step=float(timed.time), doubt=doubt)
-    return phase, timed.mapping, notes
+    return phase, answer, notes
 
 
 def _length(model: Model, asked: Mapping[str, Any], settings: Mapping[str, Any]) -> int:

@@ -111,6 +111,12 @@ def test_what_is_stated_wrongly_is_told(changes: dict[str, object], told: str) -
         stated(**changes)
 
 
-def test_a_bound_in_words_is_a_condition_without_a_chance_of_its_own(study: DesignStudy) -> None:
-    (chance,) = requirement_of("P(run_usd <= 3 MUSD) >= 0.9 and days minimal").chances
-    assert chance.of(Evaluator(study=study).explain(1).outcome) is None
+def test_a_bound_with_a_unit_has_the_chance_of_the_plain_number(study: DesignStudy) -> None:
+    outcome = Evaluator(study=study).explain(1).outcome
+    chances = [
+        requirement_of(f"P(run_usd <= {bound}) >= 0.9 and days minimal").chances[0].of(outcome)
+        for bound in ("2.5 MUSD", "2500000", "accelerators")
+    ]
+    assert chances[0] is not None
+    assert chances[0] == chances[1]
+    assert chances[2] is None

@@ -68,7 +68,7 @@ def test_without_a_probability_there_is_no_median_to_compare_with() -> None:
     assert requirement_of("days <= 30 and usd minimal").at_median == ()
 
 
-@pytest.mark.parametrize("text", ["P(mfu<=30)>=0.9 and usd minimal", "P(days<=30)>=0.87 and usd minimal"])
+@pytest.mark.parametrize("text", ["P(chips<=30)>=0.9 and usd minimal", "P(days<=30)>=0.87 and usd minimal"])
 def test_a_probability_that_is_not_known_is_refused(text: str) -> None:
     with pytest.raises(DescriptionError, match=r"it is known|is not reckoned"):
         requirement_of(text)

@@ -61,6 +61,19 @@ def test_a_wider_spread_of_what_binds_widens_the_range_of_fused_kernels(fused: M
     assert after.high / after.low > 1.05 * before.high / before.low
 
 
+def test_what_hides_behind_arithmetic_shows_where_it_may_be_longer(fused: MapAnswer) -> None:
+    plan, chip = fused.mapping.plan, fused.cluster.chip
+    assert plan is not None
+    assert {part.resource for part in plan.contributions if part.exposed} == {"compute"}
+    assert any(part.resource == "memory" and part.time > 0 for part in plan.contributions)
+    rate = chip.figures["memories.0.rate"]
+    slow = replace(rate, spread=volvelle.Interval(0.001 * rate.value, rate.value))
+    doubtful = replace(fused.cluster, chip=replace(chip, figures={**chip.figures, "memories.0.rate": slow}))
+
+    sure = mapping_range(plan, fused.cluster, "bf16").ranges["time"]
+    assert mapping_range(plan, doubtful, "bf16").ranges["time"].high > 2.0 * sure.high
+
+
 def test_no_mapping_has_no_range() -> None:
     nothing = volvelle.map("llama3-405b", on="dgx-h100/8", sharding="megatron", limit=5)
     assert nothing.mapping.plan is None

@@ -27,6 +27,7 @@ def test_the_step_is_that_of_estimate(answer: volvelle.Job) -> None:
     step = volvelle.estimate("llama3-8b", on="dgx-h100/64", batch=512, tensor=8, pipeline=1)
     assert answer.step_seconds == step.estimate.time
     assert answer.contributions["work"] == pytest.approx(answer.steps * step.estimate.time / DAY)
+    assert [phase.basis for phase in answer.phases] == [step.basis]
 
 
 def test_simulated_runs_take_as_long(answer: volvelle.Job) -> None:
