@@ -373,11 +373,8 @@ class UnderUncertainty(TrainingEstimator):
             if known.factor is not None and CHIP not in known.left
             else "the model, not calibrated on this family",
         )
-        own = {
-            "time": central.time,
-            "memory": central.memory_bytes,
-            "headroom": central.capacity - central.memory_bytes,
-        }
+        room = central.capacity - central.memory_bytes
+        own = {"time": central.time, "memory": central.memory_bytes, "headroom": room}
         ranges = {name: found.holding(own[name]) for name, found in samples.ranges().items()}
         return replace(central, ranges=ranges, fits=float(np.mean(samples.sufficient))), samples
 
