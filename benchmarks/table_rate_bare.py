@@ -37,7 +37,12 @@ class _Bare:
         self.dispatch = float(fitted.host_dispatch_time)
         self.tile, self.slowed = float(chip.tile), float(fitted.communication_sm_share)
         self.fused = float(fitted.attention_efficiency * self.s / (self.s + fitted.attention_kv_half))
-        self.loss = float(fitted.loss_bytes) / 2.0  # over a logit's own two bytes
+        shared = fitted.loss_bytes if fitted.sharded_loss_bytes is None else fitted.sharded_loss_bytes
+        self.loss, self.shared_loss = (
+            float(fitted.loss_bytes) / 2.0,
+            float(shared) / 2.0,
+        )  # over a logit's own two bytes
+        self.copied = float(fitted.gradient_copy_bytes)
         self.reserved, self.gaps = float(step.reserved), 1.0 + step.fragmentation
         self.node = cluster.dimensions[0].size
         self.chips = cluster.accelerators
@@ -306,9 +311,9 @@ class _Bare:
             working = kept - 2 * x * p + (0 if fused else interior)
             kept = 2 * x * p
         kept_ahead, kept_behind = x * p, 4 * x * p + vt
-        ending = np.maximum(working, self.loss * vt)
+        ending = np.maximum(working, np.where(t.tensor > 1, self.shared_loss, self.loss) * vt)
         states = 2.0 / np.where(t.zero >= 3, t.data, 1.0) + 4.0 / np.where(t.zero >= 2, t.data, 1.0)
-        states = states + 12.0 / np.where(t.zero >= 1, t.data, 1.0)
+        states = states + 12.0 / np.where(t.zero >= 1, t.data, 1.0) + np.where(t.zero >= 2, 0.0, self.copied)
 
         def flying(stage: Column | float) -> Column:
             pieces = 2.0 * (t.pipeline - stage - 1.0) + (t.interleave - 1.0) * t.pipeline + 1.0

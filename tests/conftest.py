@@ -37,6 +37,29 @@ settings.register_profile("fuzz", max_examples=60, **_ALWAYS)
 settings.load_profile(os.environ.get("VOLVELLE_EXAMPLES", "same"))
 
 ROOT = Path(__file__).resolve().parent.parent
+LONGEST = (
+    "unit/verbs/test_why_unsure.py",
+    "unit/applications/training/test_stack_fit.py",
+    "unit/verbs/plan_serving/test_split_pools.py",
+    "property/test_tuning.py",
+    "property/test_batching.py",
+    "property/test_pools.py",
+    "unit/estimators/test_calibration.py",
+    "property/test_compiled.py",
+    "unit/applications/goodput/test_run_estimate.py",
+    "unit/applications/hpl_mxp/test_estimator.py",
+    "fidelity/test_crosscheck.py",
+    "unit/estimators/compiled/test_compiled_form.py",
+    "unit/verbs/test_verbs.py",
+    "extension/test_extension.py",
+    "golden/test_golden.py",
+)
+"""Files that take longest. They go first, so that processes that share tests file by file end together."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    order = {ROOT / "tests" / file: place for place, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path, len(order)))
 
 
 @pytest.fixture(scope="session")

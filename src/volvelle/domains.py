@@ -17,6 +17,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get
 import numpy as np
 
 from volvelle.errors import DescriptionError, VolvelleError, brief
+from volvelle.kinds import NOT_OF_IT, Kind, kind_of
 from volvelle.quantities import (
     BYTES,
     BYTES_PER_SECOND,
@@ -141,21 +142,38 @@ def domains_of(declared: Any) -> Mapping[str, NumberDomain]:
 
 
 @cache
-def _plain_fields(declared: Any) -> frozenset[str]:
-    """Fields of a frozen value that are one number, neither a table of them nor possibly nothing."""
-    return frozenset(part.name for part in fields(declared) if part.type in (int, float, "int", "float"))
+def _fields_checked(declared: Any) -> tuple[tuple[str, Kind, NumberDomain | None], ...]:
+    """Fields of a frozen value with their kinds and domains; those that may be anything are left out."""
+    hints, domains = get_type_hints(declared), domains_of(declared)
+    kinds = ((part.name, kind_of(hints[part.name])) for part in fields(declared))
+    return tuple((name, kind, domains.get(name)) for name, kind in kinds if kind is not None)
 
 
-def check_fields(value: Any, where: str) -> None:
-    """Refuse a frozen value with a number outside its domain; columns were looked at where they were made."""
-    for name, domain in domains_of(value.__class__).items():
+def check_fields(value: Any, where: str, *, error: type[VolvelleError] = DescriptionError) -> None:
+    """Refuse a frozen value with a field of another kind, or a number outside its domain.
+
+    What plainly means a value of the kind is put in its place. Columns were looked at where they were made.
+    """
+    for name, kind, domain in _fields_checked(value.__class__):
         held = getattr(value, name)
-        table = isinstance(held, Mapping)
-        if (table or held is None) and name in _plain_fields(value.__class__):
-            domain.check(held, f"{where}: {name}")
-        for key, stated in held.items() if table else (("", held),):
-            if isinstance(stated, int | float | str | list | tuple) and not domain.holds(stated):
-                domain.check(stated, f"{where}: {name}{'.' if key else ''}{key}")
+        if held.__class__ in kind.taken and (domain is None or held is None or domain.holds(held)):
+            continue  # most are: nothing to read or to say
+        read = kind.read(held)
+        if domain is not None:
+            _check_numbers(held, domain, f"{where}: {name}", error)
+        if read is NOT_OF_IT:
+            raise error(f"{where}: {name} is {brief(held)}; it must be {kind.says}")
+        if read is not held:
+            object.__setattr__(value, name, read)
+
+
+def _check_numbers(stated: Any, domain: NumberDomain, where: str, error: type[VolvelleError]) -> None:
+    """Refuse a number, or one of several, outside a domain."""
+    if isinstance(stated, Mapping):
+        for key, part in stated.items():
+            _check_numbers(part, domain, f"{where}.{key}", error)
+    elif isinstance(stated, int | float | np.generic | str | list) and not domain.holds(stated):
+        domain.check(stated, where, error=error)
 
 
 # -- arguments of functions ------------------------------------------------------------------------------------------
@@ -173,22 +191,51 @@ def argument_domains(function: Callable[..., Any]) -> Mapping[str, NumberDomain]
     }
 
 
+@cache
+def _argument_kinds(function: Callable[..., Any]) -> Mapping[str, Kind]:
+    """The kind of every argument of a function that may not be anything; of those it gathers, of each."""
+    hints = get_type_hints(function, include_extras=True)
+    kinds = ((name, kind_of(hints[name])) for name in inspect.signature(function).parameters if name in hints)
+    return {name: kind for name, kind in kinds if kind is not None}
+
+
 def within_domains(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
-    """The function, which refuses arguments outside the domains of their annotations; None says nothing."""
+    """The function, which refuses arguments of another kind than their annotations, or outside the domains of these.
+
+    What plainly means a value of the kind is handed on as that.
+    """
+    signature = inspect.signature(function)
     listed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    order = tuple(name for name, part in inspect.signature(function).parameters.items() if part.kind in listed)
+    order = tuple(name for name, part in signature.parameters.items() if part.kind in listed)
+    gathered = next((name for name, part in signature.parameters.items() if part.kind is part.VAR_POSITIONAL), "")
 
     @wraps(function)
     def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-        given = {**dict(zip(order, args, strict=False)), **kwargs}
-        for name, domain in argument_domains(function).items():
-            stated = given.get(name)
-            for one in stated if isinstance(stated, Sequence) and not isinstance(stated, str) else (stated,):
-                if one is not None:
-                    domain.read(one, name)
-        return function(*args, **kwargs)
+        names = (*order[: len(args)], *(gathered for _ in args[len(order) :]))
+        for name, stated in (*zip(names, args, strict=True), *kwargs.items()):
+            _check_argument(function, name, stated)
+        read = [_as_read(function, name, stated) for name, stated in zip(names, args, strict=True)]
+        return function(*read, **{name: _as_read(function, name, stated) for name, stated in kwargs.items()})
 
     return checked
+
+
+def _check_argument(function: Callable[..., Any], name: str, stated: Any) -> None:
+    """Refuse a number, or one of several, outside the domain of its argument."""
+    domain = argument_domains(function).get(name)
+    if domain is not None:
+        for one in stated if isinstance(stated, Sequence) and not isinstance(stated, str) else (stated,):
+            if one is not None:
+                domain.read(one, name)
+
+
+def _as_read(function: Callable[..., Any], name: str, stated: Any) -> Any:
+    """An argument as its annotation has it."""
+    kind = _argument_kinds(function).get(name)
+    read = stated if kind is None else kind.read(stated)
+    if kind is not None and read is NOT_OF_IT:
+        raise DescriptionError(f"{name} is {brief(stated)}; it must be {kind.says}")
+    return read
 
 
 # -- the domains themselves ------------------------------------------------------------------------------------------
@@ -218,6 +265,8 @@ DENSE_LAYERS = _whole(1, 1000)
 """Of a recommendation model."""
 GRAPH_SIZE = NumberDomain(1e-6, 1e12)
 """Of a dimension of a graph; on average it need not be whole."""
+NO_GRAPH_SIZE = NumberDomain(0.0, 1e12)
+"""The same, of what there may be none of."""
 REQUEST_LENGTH = _whole(1, 10**7)
 """Tokens of a prompt or of an answer."""
 SERVED_BATCH = _whole(1, 10**7)
@@ -337,6 +386,8 @@ LOGIT_BYTES = NumberDomain(0.0, 64.0)
 """Beside a logit, while a loss runs."""
 STATE_WORK = NumberDomain(0.0, 1e12)
 """FLOP of an optimiser's step, for one parameter."""
+POINT_WORK = NumberDomain(0.0, 1e12)
+"""FLOP of an operation, for one point of it."""
 TOKENS = NumberDomain(1.0, 1e20, TOKEN_COUNT)
 PACE = NumberDomain(1e-6, 1e9)
 """Tokens a second of one accelerator."""

@@ -16,6 +16,7 @@ from typing import Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.domains import check_fields
 from volvelle.errors import DescriptionError
 
 AS_SET = "as set"
@@ -63,6 +64,9 @@ class Exact(AbstractSpread):
 
     value: float
 
+    def __post_init__(self) -> None:
+        check_fields(self, "exact")
+
     def bounds(self, level: float) -> tuple[float, float]:
         """Both ends are the number."""
         return self.value, self.value
@@ -85,6 +89,7 @@ class Interval(AbstractSpread):
     high: float
 
     def __post_init__(self) -> None:
+        check_fields(self, "interval")
         if not self.low <= self.high:
             raise DescriptionError(f"an interval from {self.low} to {self.high} runs backwards; swap its ends")
 
@@ -110,6 +115,11 @@ class Normal(AbstractSpread):
     mean: float
     deviation: float
 
+    def __post_init__(self) -> None:
+        check_fields(self, "normal")
+        if self.deviation < 0:
+            raise DescriptionError(f"a deviation is zero or more, not {self.deviation}")
+
     def bounds(self, level: float) -> tuple[float, float]:
         """Symmetric around the mean."""
         reach = _reach(level) * self.deviation if self.deviation else 0.0
@@ -134,6 +144,7 @@ class LogNormal(AbstractSpread):
     """One standard deviation up multiplies by this factor."""
 
     def __post_init__(self) -> None:
+        check_fields(self, "log-normal")
         if not self.factor >= 1:
             raise DescriptionError(f"a log-normal factor is at least 1, not {self.factor}: 1.3 means ×/÷ 1.3")
 
@@ -166,6 +177,7 @@ class LogStudent(AbstractSpread):
     """One standard deviation up of the log-normal of which four fifths are as wide."""
 
     def __post_init__(self) -> None:
+        check_fields(self, "model error")
         if not self.factor >= 1:
             raise DescriptionError(f"a factor is at least 1, not {self.factor}: 1.3 means ×/÷ 1.3")
 
@@ -197,7 +209,31 @@ def model_reach(level: float) -> float:
 
 def _model_error(quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
     """Student's distribution of four degrees of freedom, as wide as the normal one at a tenth and nine tenths."""
-    return np.asarray(student(quantiles, 4.0) * (NormalDist().inv_cdf(0.9) / student(0.9, 4.0)))
+    return np.asarray(student(quantiles, 4.0) * _as_wide())
+
+
+def _as_wide() -> float:
+    return NormalDist().inv_cdf(0.9) / float(student(0.9, 4.0))
+
+
+def model_share(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The share of a model's errors below so many deviations: what :func:`model_reach` is the inverse of.
+
+    With s = t / √(4 + t²), Student's density of four degrees of freedom is 3/4 (1 − s²), its share 1/2 + (3s − s³)/4.
+    """
+    sine = deviations / np.sqrt(4.0 * _as_wide() ** 2 + deviations * deviations)
+    return np.asarray(0.5 + 0.25 * sine * (3.0 - sine * sine))
+
+
+def model_nodes(count: int, *, upper: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Deviations of a model's error and their weights, by which a mean over it is a sum (Gauss, over s).
+
+    With `upper` of the size of the error: those above zero, which weigh twice.
+    """
+    sine, weights = np.polynomial.legendre.leggauss(count)
+    if upper:
+        sine = (sine + 1.0) / 2.0
+    return 2.0 * sine / np.sqrt(1.0 - sine * sine) * _as_wide(), 0.75 * (1.0 - sine * sine) * weights
 
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
@@ -298,6 +334,7 @@ class Figure:
     """Day, month or span that it holds for, such as 2024-08; empty: stated without one."""
 
     def __post_init__(self) -> None:
+        check_fields(self, f"figure of {self.source!r}")
         low, high = self.bounds()
         if not low <= self.value <= high:
             raise DescriptionError(

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 52_220
+MOST_LINES = 52_610
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -38,15 +38,21 @@ chips in estimates, what the ends of pipelines hold and gathers around one ring,
 that studies state, by 170 for what ranges rest on in every verb, both ends of a step in costs, what settles which
 layout is faster, own runs of Linpack and replays of sampled machines, and by 110 for what a question leaves, where it
 is refused and Student's distribution of any freedom, by 50 for second copies of weights and groups of replicas that do
-not divide, by 80 for what a loss and a moment take of memory, by 180 for ranges of studies that map and quantiles of
-steps as measures; and down by 840, by 520 as the room of MCL-HPL is counted
-with what was added, and by 780 as that of HPCG is."""
+not divide, by 80 for what a loss and a moment take of memory, by 110 for the chance to fit as a law, what software
+holds of losses and gradients beside and shares of Student's distribution, by 100 for rates by shapes that own runs tell
+of, by 170 for values that look at the kinds of their fields and what is read or made once a process, by 180 for ranges
+of studies that map and quantiles of steps as measures; and down by 840, by 520 as the room of MCL-HPL is counted with
+what was added, and by 780 as that of HPCG is."""
 ADDED = {
+    "estimators/own_shapes.py": 110,
+    "estimators/factored.py": 40,
+    "estimators/question_error.py": 90,
+    "estimators/training/constant_slopes.py": 60,
     "applications/least_widths.py": 45,
     "applications/training/ran_or_failed.py": 205,
     "laws/sensitivity.py": 105,
-    "applications/training/evidence.py": 155,
-    "report/range_words.py": 30,
+    "applications/training/evidence.py": 170,
+    "report/range_words.py": 40,
     "applications/own_machine.py": 50,
     "applications/own_factor.py": 85,
     "applications/hpl/own_runs.py": 95,
@@ -55,7 +61,7 @@ ADDED = {
     "catalogue/saved_file.py": 60,
     "estimators/sensitivity.py": 70,
     "catalogue/benchmarks_to_run.py": 30,
-    "verbs/why_unsure.py": 225,
+    "verbs/why_unsure.py": 250,
     "cli/why_unsure.py": 55,
     "report/why_unsure_text.py": 55,
     "report/documents/why_unsure.py": 45,
@@ -64,15 +70,15 @@ ADDED = {
     "applications/training/pairs.py": 75,
     "estimators/sampler.py": 70,
     "estimators/sobol_points.py": 100,
-    "estimators/step_inputs.py": 60,
+    "estimators/step_inputs.py": 95,
     "catalogue/exact.py": 65,
     "catalogue/left_out.py": 100,
     "catalogue/model_errors.py": 140,
-    "catalogue/training_errors.py": 45,  # ranges by what a question leaves
-    "estimators/step_errors.py": 115,
+    "catalogue/training_errors.py": 140,  # ranges by what a question leaves
+    "estimators/step_errors.py": 145,
     "verbs/outside.py": 75,
     "applications/training/fits_findings.py": 65,
-    "applications/intervals.py": 185,
+    "applications/intervals.py": 195,
     "applications/hpl/left_out.py": 55,
     "applications/fft/left_out.py": 50,
     "applications/dlrm/left_out.py": 60,
@@ -95,9 +101,10 @@ ADDED = {
     "applications/training/left_out.py": 90,
     "catalogue/residuals.py": 160,
     "estimators/training/host_time.py": 70,
-    "catalogue/stacks.py": 100,
+    "catalogue/stacks.py": 110,
     "estimators/stack.py": 80,
-    "domains.py": 350,
+    "domains.py": 400,
+    "kinds.py": 250,  # values of another kind are read or refused
     "input_limits.py": 75,
     "cli/exits.py": 145,
     "interchange/json_file.py": 25,
@@ -281,7 +288,7 @@ ADDED = {
     "estimators/flow_level": 320,
     "estimators/training/replica_exchange.py": 150,
     "mapping/repeated_gathers.py": 60,
-    "interchange/logs": 2125,
+    "interchange/logs": 2145,
     "laws/reliability": 660,
     "catalogue/reliability.py": 345,
     "catalogue/places.py": 100,
@@ -290,15 +297,15 @@ ADDED = {
     "report/job": 300,
     "report/documents/job.py": 125,
     "cli/job.py": 125,
-    "verbs/own_runs": 665,
+    "verbs/own_runs": 700,
     "cli/own_runs": 90,
     "report/own_runs": 240,
-    "laws/shrinkage.py": 155,
-    "applications/training/own_runs.py": 175,
+    "laws/shrinkage.py": 240,
+    "applications/training/own_runs.py": 240,
     "applications/training/own_runs_scores.py": 200,
     "applications/collectives/own_link.py": 120,
-    "catalogue/own_calibrations.py": 200,
-    "catalogue/own_spread.py": 90,
+    "catalogue/own_calibrations.py": 280,
+    "catalogue/own_spread.py": 100,
     "studies/design_space/job_measures.py": 170,
     "studies/design_space/failure_terms.py": 70,
     "studies/design_space/paced_work.py": 35,

@@ -17,8 +17,9 @@ from volvelle.applications.registry import application
 from volvelle.applications.scores import ScoredRow
 from volvelle.applications.validation import validate
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.left_out import publications_left_out
+from volvelle.catalogue.left_out import LeftOut, publications_left_out
 from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, axis_error, left_axes, model_error
+from volvelle.catalogue.training_errors import reaches_left_out
 from volvelle.spread import model_reach
 
 LEVELS = (0.5, 0.8, 0.95)
@@ -161,9 +162,7 @@ def _publications(words: Iterable[str]) -> Iterable[Coverage]:
         for source in dict.fromkeys(row.source for row in rows):
             own = [row for row in rows if row.source == source]
             if len(own) >= LARGE:
-                reaches = [
-                    model_error(word, row.regime, (row.axis,) if row.axis else (), without=source).reach for row in own
-                ]
+                reaches = list(_reaches(word, own, source))
                 yield coverage_of(
                     f"{word}: {source}",
                     [
@@ -171,6 +170,13 @@ def _publications(words: Iterable[str]) -> Iterable[Coverage]:
                         for row, reach in zip(own, reaches, strict=True)
                     ],
                 )
+
+
+def _reaches(word: str, rows: Sequence[LeftOut], source: str) -> Iterable[float]:
+    """What four fifths of rows like these keep to, by all other publications."""
+    if word == "training":
+        return (reaches_left_out()[row.row_id] for row in rows)
+    return (model_error(word, row.regime, (row.axis,) if row.axis else (), without=source).reach for row in rows)
 
 
 def _regimes(words: Iterable[str]) -> Iterable[ModelErrorRegime]:

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -173,12 +173,7 @@ class Catalogue:
         for root in self._roots:
             file = root / room / f"{name}.yaml"
             if file.is_file():
-                written = parsed(read_text(file), file.name)
-                if written.get("name", name) != name:
-                    raise DescriptionError(
-                        f"{kind} {name!r} calls itself {brief(written['name'])}; name file and entry alike"
-                    )
-                entry = validated(written, schema, f"{kind} {name!r}")
+                entry = cast("File", _entry(read_text(file), kind, name, schema))
                 self._read[room, given] = entry
                 return entry
         raise UnknownNameError.among(kind, name, self.names(room))
@@ -247,6 +242,15 @@ class Catalogue:
     def model(self, name: str) -> Transformer:
         """A model's architecture."""
         return build_model(self.model_file(name), self.sources)
+
+
+@lru_cache(maxsize=2048)
+def _entry(text: str, kind: str, name: str, schema: type[BaseModel]) -> BaseModel:
+    """An entry of a text; of the same text it is the same, whichever catalogue reads it: reading takes long."""
+    written = parsed(text, f"{name}.yaml")
+    if written.get("name", name) != name:
+        raise DescriptionError(f"{kind} {name!r} calls itself {brief(written['name'])}; name file and entry alike")
+    return validated(written, schema, f"{kind} {name!r}")
 
 
 def _reference(key: str, text: str) -> Reference:

@@ -7,12 +7,14 @@ are sealed: a file that was changed by hand is refused, one of another version o
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from importlib import import_module
 from math import exp, hypot, log
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from volvelle.catalogue.own_spread import own_runs_spread
@@ -20,12 +22,13 @@ from volvelle.catalogue.saved_file import read_saved_file, write_saved_file
 from volvelle.catalogue.stacks import default_stack, software_stack, stack_named
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
-from volvelle.estimators.stack import FACTORED, Stack
+from volvelle.estimators.factored import CONSTANTS, FACTORED, WIDE
+from volvelle.estimators.own_shapes import OwnRunsTold, OwnShapes
+from volvelle.estimators.stack import Stack
 
-WIDE = "matrix_efficiency in 16 bits"
-"""What products that stay in 16 bits are multiplied by, where others are narrower."""
 _FACTOR = NumberDomain(0.01, 100.0)
 _ERROR = NumberDomain(1.0, 100.0)
+_TRIANGLE = len(CONSTANTS) * (len(CONSTANTS) + 1) // 2
 
 
 def this_version() -> str:
@@ -56,6 +59,78 @@ class KeptLinpack(BaseModel):
     note: str
 
 
+class KeptShape(BaseModel):
+    """A run of one's own, by the shape of its products: rows of a micro-batch, width, tensor ranks."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rows: float
+    width: float
+    tensor: float
+    share: float
+    """Of its time that is the chip's own."""
+    left: float
+    """ln(measured / predicted) with the constants of the file."""
+    noise: float
+    """One standard deviation of it that nothing explains."""
+
+
+class KeptRuns(BaseModel):
+    """What own runs leave open of a step, one standard deviation each, as logarithms."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    covariance: list[float]
+    """Of the constants, with that of products in 16 bits last: the upper triangle, row by row."""
+    scatter: float
+    """Of a run around what constants and shapes say."""
+    shape: float
+    """Of what a chip takes for products of one shape, beside those of others."""
+    reach: float
+    """Doublings of a shape within which that is alike."""
+    shapes: list[KeptShape]
+
+    @classmethod
+    def of(cls, told: OwnRunsTold) -> "KeptRuns":
+        """With as many digits as are worth keeping."""
+        known, triangle = told.shapes, np.triu_indices(len(told.covariance))
+        columns = (*(2.0**known.shapes).T, known.shares, known.left, known.noise)
+        return cls(
+            covariance=[float(f"{number:.6g}") for number in told.covariance[triangle]],
+            scatter=float(f"{told.scatter:.6g}"),
+            shape=float(f"{known.spread:.6g}"),
+            reach=known.reach,
+            shapes=[
+                KeptShape(
+                    **{name: float(f"{value:.6g}") for name, value in zip(KeptShape.model_fields, row, strict=True)}
+                )
+                for row in zip(*columns, strict=True)
+            ],
+        )
+
+    def told(self, *, beside: float) -> OwnRunsTold:
+        """As estimators take it; `beside` is one standard deviation of what is not of these runs."""
+        size = len(CONSTANTS)
+        upper = np.zeros((size, size))
+        upper[np.triu_indices(size)] = self.covariance
+        rows = np.array([list(one.model_dump().values()) for one in self.shapes]).reshape(
+            -1, len(KeptShape.model_fields)
+        )
+        return OwnRunsTold(
+            covariance=upper + upper.T - np.diag(np.diag(upper)),
+            scatter=self.scatter,
+            beside=beside,
+            shapes=OwnShapes(
+                shapes=np.log2(rows[:, :3]),
+                shares=rows[:, 3],
+                left=rows[:, 4],
+                noise=rows[:, 5],
+                spread=self.shape,
+                reach=self.reach,
+            ),
+        )
+
+
 class OwnCalibration(BaseModel):
     """What such a file says."""
 
@@ -74,7 +149,9 @@ class OwnCalibration(BaseModel):
     constants: dict[str, float] = {}
     """Factors on the constants that the stack has."""
     error: float | None = None
-    """One standard deviation of a run like these, as a factor."""
+    """One standard deviation of any run on the machine, as a factor."""
+    told: KeptRuns | None = None
+    """What is left open of a very step; None: not known, the same of any."""
     links: dict[str, dict[str, float]] = {}
     """Link → its constants."""
     power: float | None = None
@@ -92,8 +169,9 @@ class OwnCalibration(BaseModel):
         return self.model_copy(update={"seal": self._seal()})
 
     def _seal(self) -> str:
-        # What has no runs of Linpack is sealed as before there were any.
-        said = self.model_dump(exclude={"seal", *(() if self.linpack else ("linpack",))})
+        # What has no runs of Linpack is sealed as before there were any, and so is what tells of no step by itself.
+        empty = {name for name in ("linpack", "told") if getattr(self, name) is None}
+        said = self.model_dump(exclude={"seal", *empty})
         return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -124,6 +202,11 @@ def read_calibration(path: Path) -> OwnCalibration:
         _ERROR.check(file.linpack.error, f"{path.name}: linpack.error")
     if file.error is not None:
         _ERROR.check(file.error, f"{path.name}: error")
+    if file.told is not None and len(file.told.covariance) != _TRIANGLE:
+        raise DescriptionError(
+            f"{path.name}: told.covariance has {len(file.told.covariance)} numbers, and constants need {_TRIANGLE}; "
+            f"make it again with volvelle calibrate from"
+        )
     if stack_named(file.stack) is None and file.stack:
         raise DescriptionError(f"{path.name} is of the software {file.stack!r}, which is not known here; make it again")
     return file
@@ -148,12 +231,15 @@ def own_stack(path: str, *, chip: str, family: str) -> Stack:
         )
     base = software_stack(file.stack) if file.stack else default_stack(family) or Stack(name="")
     kinds = file.covers.get("mixtures") or []
+    # Wider on another chip of the family.
+    beside = own_runs_spread().transfer if chip != file.chip else 0.0
     return replace(
         base,
         own_chips=max(file.covers.get("chips") or [0]) or None,
         own_mixture=bool(kinds[0]) if len(kinds) == 1 else None,
         factors={**base.factors, **_factors(file, base)},
-        own_errors={} if file.error is None else {(family, file.element): _error(file, chip)},
+        own_errors={} if file.error is None else {(family, file.element): exp(hypot(log(file.error), beside))},
+        own_runs=None if file.told is None else partial(file.told.told, beside=beside),
     )
 
 
@@ -167,12 +253,6 @@ def _factors(file: OwnCalibration, base: Stack) -> Mapping[tuple[str, str, str],
         key = (file.family, "bf16", FACTORED[0])
         found[key] = float(base.factor(FACTORED[0], file.family, "bf16")) * file.constants[WIDE]
     return found
-
-
-def _error(file: OwnCalibration, chip: str) -> float:
-    """Wider on another chip of the family."""
-    assert file.error is not None, "asked for where there is one"
-    return exp(hypot(log(file.error), own_runs_spread().transfer)) if chip != file.chip else file.error
 
 
 def calibration_notes(file: OwnCalibration, name: str, *, chip: str, chips: int, version: str) -> tuple[str, ...]:

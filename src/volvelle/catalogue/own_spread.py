@@ -18,15 +18,26 @@ SLOPES = "slopes"
 """In place of a stack: products of slopes of runs, not what is open of constants."""
 
 
-class OwnRunsSpread(BaseModel):
-    """How runs of a new source scatter."""
+class OwnScatter(BaseModel):
+    """How runs of a machine scatter around what its constants say, one standard deviation of ln(measured/predicted)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    scatter: float
+    """Of a run by itself."""
+    shape: float
+    """Of what a chip takes for products of one shape, beside those of others."""
+    reach: float
+    """Doublings of a shape within which that is alike."""
+    freedom: float
+    """Runs as well as which all this is known of a machine."""
+
+
+class OwnRunsSpread(OwnScatter):
+    """How runs of a new source scatter."""
+
     share: float
     """Of the priors of constants, that is a machine's own."""
-    scatter: float
-    """One standard deviation of ln(measured / predicted) of a run around what its machine's constants say."""
     between: float
     """The same of whole sources that the fit did not see, and of runs within them."""
     within: float

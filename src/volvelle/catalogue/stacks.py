@@ -25,6 +25,16 @@ class StackEntry(BaseModel):
     """Families of chips that are asked about with it where nothing is said."""
     loss_bytes: float | None = None
     """Bytes a logit that its loss needs beside the logits (:func:`volvelle.laws.footprint.loss_bytes`)."""
+    sharded_loss_bytes: float | None = None
+    """Likewise where tensor ranks share the logits, if that differs."""
+    gradient_copy_bytes: float | None = None
+    """Bytes a parameter of gradients that it holds in 16 bits too (:func:`volvelle.laws.footprint.gradient_bytes`)."""
+
+    @property
+    def bytes_held(self) -> dict[str, float]:
+        """What it states of memory, by the names of constants."""
+        names = ("loss_bytes", "sharded_loss_bytes", "gradient_copy_bytes")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 @cache
@@ -51,7 +61,7 @@ def software_stack(given: str) -> Stack:
         if row["stack"] == name:
             factors[row["family"], row["element"], row["constant"]] = float(row["factor"])
     entry = entries[name]
-    return Stack(name=name, title=entry.title, parent=entry.parent, factors=factors, loss_bytes=entry.loss_bytes)
+    return Stack(name=name, title=entry.title, parent=entry.parent, factors=factors, bytes_held=entry.bytes_held)
 
 
 @cache

@@ -1,13 +1,87 @@
-"""How far whole training steps are off, as estimators take it: by rows that their fit did not see."""
+"""How far whole training steps are off, as estimators take it: by rows that their fit did not see.
 
+What published runs leave open of constants, and how runs scatter around them, is written by
+``scripts/fit_own_runs.py`` from calibration runs alone (``data/step_ranges.yaml``,
+``data/measurements/open_constants.csv.gz``).
+"""
+
+import csv
+import gzip
+from collections.abc import Sequence
 from functools import cache
+from importlib import resources
 from math import exp, sqrt
 
-from volvelle.catalogue.left_out import SIZE_DOUBLINGS
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+from ruamel.yaml import YAML
+
+from volvelle.catalogue.left_out import SIZE_DOUBLINGS, LeftOut, publications_left_out
 from volvelle.catalogue.model_errors import LEVEL, added_square, left_axes, model_error
+from volvelle.catalogue.own_spread import spread_of
 from volvelle.catalogue.residuals import residuals
-from volvelle.estimators.step_errors import SIZE, StepErrors, TimedRuns
+from volvelle.catalogue.stacks import stack_entries
+from volvelle.estimators.step_errors import SIZE, StepErrors, Table, TimedRuns
+from volvelle.laws.model_error import covering_error
 from volvelle.spread import model_reach
+
+
+class StepRanges(BaseModel):
+    """How far steps lie from what constants say."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    scatter: float
+    """One standard deviation of ln(measured / predicted) of a run around what its constants say."""
+    stretch: float
+    """What four fifths of left-out runs keep to, each publication counted once, in standard deviations by that and by
+    what others leave open of constants."""
+    source: str
+
+
+@cache
+def step_ranges() -> StepRanges:
+    """As the file has it."""
+    file = resources.files("volvelle.catalogue") / "data" / "step_ranges.yaml"
+    return StepRanges(**YAML(typ="safe", pure=True).load(file.read_text("utf-8")))
+
+
+@cache
+def open_constants() -> dict[str, float]:
+    """Row → one standard deviation of ln(time) that runs of other publications leave open of its constants."""
+    file = resources.files("volvelle.catalogue") / "data" / "measurements" / "open_constants.csv.gz"
+    rows = csv.DictReader(gzip.decompress(file.read_bytes()).decode().splitlines())
+    return {row["row_id"]: float(row["open"]) for row in rows}
+
+
+def scales_of(rows: Sequence[LeftOut], scatter: float) -> Table:
+    """One standard deviation of each run, as a logarithm."""
+    known = open_constants()
+    return np.hypot([known[row.row_id] for row in rows], scatter)
+
+
+def stretch_by(rows: Sequence[LeftOut], scatter: float) -> float:
+    """What four fifths of runs keep to in their standard deviations, each publication counted once.
+
+    A question is a run of a publication to come: one more than there are is counted, not one more run.
+    """
+    groups = [row.source for row in rows]
+    weights = np.array([1.0 / groups.count(name) for name in groups])
+    errors = np.array([row.residual for row in rows])
+    return covering_error(errors / scales_of(rows, scatter), weights, level=LEVEL)
+
+
+@cache
+def reaches_left_out(scatter: float | None = None) -> dict[str, float]:
+    """Row → what four fifths of its like keep to, as a logarithm, by runs of all other publications."""
+    scatter = step_ranges().scatter if scatter is None else scatter
+    rows = publications_left_out("training")
+    found: dict[str, float] = {}
+    for source in dict.fromkeys(row.source for row in rows):
+        own = [row for row in rows if row.source == source]
+        stretch = stretch_by([row for row in rows if row.source != source], scatter)
+        found |= zip((row.row_id for row in own), (stretch * scales_of(own, scatter)).tolist(), strict=True)
+    return found
 
 
 @cache
@@ -25,7 +99,14 @@ def training_errors() -> StepErrors:
             TimedRuns(family=family, element=element, stack=stack, mixture=mixture, chips=chips)
             for (family, element, stack, mixture), chips in largest.items()
         ),
+        scatter=step_ranges().scatter,
+        stretch=step_ranges().stretch,
+        constants=_open,
     )
+
+
+def _open(stack: str, family: str, element: str) -> Table | None:
+    return spread_of(stack, family, element) if stack in stack_entries() else None
 
 
 def _added(way: str) -> float:

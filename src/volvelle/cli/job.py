@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from volvelle.cli.options.layout import layout_values, values_given
-from volvelle.cli.options.shared import batch_options, machine_options
+from volvelle.cli.options.shared import batch_options, machine_options, stack_options
 from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import (
     ACCELERATORS,
@@ -38,7 +38,7 @@ from volvelle.domains import (
 @batch_options()
 @layout_values
 @click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
-@click.option("--stack", default="", help="Software that trains, like fsdp. [default: the usual one of the chip]")
+@stack_options()
 @click.option("--step", type=Within(STEP_TIME), metavar="TIME", help="Time of a step as measured, like '6.3 s'.")
 @click.option(
     "--recovery",

@@ -5,7 +5,13 @@ from typing import Any
 import click
 
 from volvelle.cli.options.layout import layout_options, unlisted
-from volvelle.cli.options.shared import batch_options, expert_load_option, machine_options, margin_option
+from volvelle.cli.options.shared import (
+    batch_options,
+    expert_load_option,
+    machine_options,
+    margin_option,
+    stack_options,
+)
 from volvelle.cli.options.tuning import tuning_options
 from volvelle.cli.words import Lower, Within
 from volvelle.domains import SAMPLES, SEED
@@ -19,7 +25,7 @@ from volvelle.domains import SAMPLES, SEED
 @tuning_options
 @expert_load_option
 @click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
-@click.option("--stack", default="", help="Software that trains, like nemo; by default the usual one of the chip.")
+@stack_options()
 @margin_option
 @machine_options
 @click.option(

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from volvelle.domains import ENERGY_PRICE, EXTRA, LIFE, SHARE, check_fields, number
+from volvelle.domains import ENERGY_PRICE, EXTRA, LIFE, SHARE, check_fields, number, within_domains
 from volvelle.economics.usual_terms import CHIP_LOAD, HOST_LOAD, USUAL_ENERGY_PRICE, USUAL_LIFE, USUAL_USE
 from volvelle.estimators.result import Range
 from volvelle.estimators.uncertainty import Samples
@@ -80,6 +80,7 @@ class TimedStep:
     ranges: Mapping[str, Range] = field(default_factory=dict)
 
 
+@within_domains
 def step_costs(
     estimate: Timed,
     system: Cluster,

@@ -21,23 +21,23 @@ from volvelle.domains import (
     NO_SHARE,
     SHARE,
     SM_SHARE,
+    STATE_BYTES,
     TIMES_DISPATCH,
     TIMES_NETWORK,
     NumberDomain,
+    check_fields,
     domains_of,
     number,
+    within_domains,
 )
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.estimators.stack import Stack
 from volvelle.estimators.step_errors import StepError, StepErrors, own_runs_left
-from volvelle.mapping.axis_shardings import EXPERT_DIM
-from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import only_what_is_set
 from volvelle.quantities import Bytes, Count, Fraction, Number, Seconds
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
-from volvelle.workload.training import TrainingStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -74,6 +74,10 @@ class FittedConstants:
     """Share of what stages hand over that computation beside it does not hide."""
     loss_bytes: Bytes = number(LOGIT_BYTES, 0.0)
     """Bytes a logit that the loss needs beside the logits while it runs; software decides."""
+    sharded_loss_bytes: Bytes | None = number(LOGIT_BYTES, None)
+    """Likewise where tensor ranks share the logits; None: as much."""
+    gradient_copy_bytes: Bytes = number(STATE_BYTES, 0.0)
+    """Bytes a parameter of gradients in 16 bits that software holds beside those it accumulates in 32."""
     memory_margin: Fraction = number(MARGIN, 0.0)
     """Share of the memory of chips and hosts that is left free before something is said to fit."""
     step_error: float | None = number(ERROR_FACTOR, None)
@@ -81,7 +85,7 @@ class FittedConstants:
     memory_error: float | None = number(ERROR_FACTOR, None)
     """How far the memory of a rank may be off, likewise."""
     memory_spike: float | None = number(ERROR_FACTOR, None)
-    """By what factor a run may need more, or less, than that before it fails for want of memory, likewise."""
+    """By what factor a run may need more than that, for a moment or between tensors, likewise."""
     figures: Mapping[str, Figure] = field(default_factory=dict, repr=False)
     """How sure we are of the fields above, by name: spread, evidence, source."""
 
@@ -106,6 +110,9 @@ class Domain:
     elements: tuple[str, ...] = ()
     publications: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        check_fields(self, "domain of a calibration")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Calibration:
@@ -123,6 +130,7 @@ class Calibration:
     domain: Domain = field(default_factory=Domain)
 
     def __post_init__(self) -> None:
+        check_fields(self, "calibration")
         for name, value in self.constants.items():
             if name not in CONSTANTS:
                 raise UnknownNameError.among("constant of a calibration", name, CONSTANTS)
@@ -178,6 +186,9 @@ class Calibrations:
     chosen: Mapping[str, Number] = field(default_factory=dict)
     """Constants that hold whatever the entries say: an axis of a study, a candidate of a fit."""
 
+    def __post_init__(self) -> None:
+        check_fields(self, "calibrations")
+
     @classmethod
     def of(cls, **constants: Number) -> "Calibrations":
         """The same constants for every chip."""
@@ -195,7 +206,7 @@ class Calibrations:
             values["matrix_efficiency"] = values.get("matrix_efficiency", 1.0) * values["sustained_clock"]
         if self.software is not None:
             values = self.software.applied(values, _IDEAL, chip.family, element)
-        if self.errors is not None and not self.lone and not self._own(chip, element):
+        if self.errors is not None and not self.lone and not self.own_runs(chip, element):
             errors = self.errors()
             left = errors.left(chip.family, element, self.stack)
             values["step_error"] = errors.on(left, chip.family, stated=values.get("step_error"), named=bool(self.stack))
@@ -205,21 +216,36 @@ class Calibrations:
         figures |= {name: figures[name].set_to(value) for name, value in set_here.items()}
         return FittedConstants(**{**values, **self.chosen}, figures=figures)
 
-    def step_error(self, chip: Chip, element: str, *, mixture: bool, chips: int) -> StepError:
-        """How far a whole step may be off, by its kind of model and its size too."""
+    def step_error(
+        self,
+        chip: Chip,
+        element: str,
+        *,
+        mixture: bool,
+        chips: int,
+        own: float | None = None,
+        by_constants: float | None = None,
+    ) -> StepError:
+        """How far a whole step may be off, by its kind of model and its size too.
+
+        `own` is what own runs leave of the very step, as a factor; None: of any. `by_constants` is the same by what
+        published runs leave open.
+        """
         if self.errors is None or "step_error" in self.chosen:
             return StepError(factor=self.constants(chip, element).step_error)
-        if self.software is not None and self._own(chip, element):
+        if self.software is not None and self.own_runs(chip, element):
             beyond = own_runs_left(self.software.own_chips, self.software.own_mixture, mixture=mixture, chips=chips)
-            own = self.software.own_errors[chip.family, element]
+            own = self.software.own_errors[chip.family, element] if own is None else own
             return StepError(factor=self.errors().beside(beyond, own), left=beyond)
         errors = self.errors()
         left = errors.left(chip.family, element, self.stack, mixture=mixture, chips=chips)
+        if by_constants is not None:
+            return StepError(factor=errors.of_its_own(left, by_constants), left=left, of=errors, by_constants=True)
         stated = replace(self, errors=None).constants(chip, element).step_error
         factor = errors.on(left, chip.family, stated=stated, named=bool(self.stack))
         return StepError(factor=factor, left=left, of=errors)
 
-    def _own(self, chip: Chip, element: str) -> bool:
+    def own_runs(self, chip: Chip, element: str) -> bool:
         """Whether runs of one's own say how far steps are off."""
         return self.software is not None and (chip.family, element) in self.software.own_errors
 
@@ -265,6 +291,7 @@ def calibrations_of(cluster: Cluster) -> Calibrations:
     return cluster.calibrations if isinstance(cluster, CalibratedCluster) else Calibrations()
 
 
+@within_domains
 def fitted_constants(
     cluster: Cluster, element: str, calibration: Calibrations | None = None, *, software: bool = True
 ) -> FittedConstants:
@@ -278,17 +305,9 @@ def fitted_constants(
     )
 
 
-def step_error(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | None = None) -> StepError:
-    """How far a whole step on a machine may be off, and in which ways it leaves what runs tell of.
-
-    Without a layout, of one on all its chips.
-    """
-    return calibrations_of(cluster).step_error(
-        cluster.chip,
-        step.element,
-        mixture=EXPERT_DIM in step.model.sizes,
-        chips=cluster.accelerators if mapping is None else mapping.chips,
-    )
+def with_software(system: Cluster, software: Stack) -> Cluster:
+    """A machine on which other software runs."""
+    return calibrated(system, replace(calibrations_of(system), software=software))
 
 
 def with_constants(cluster: Cluster, values: Mapping[str, Number]) -> Cluster:

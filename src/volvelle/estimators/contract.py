@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from volvelle.domains import check_fields
 from volvelle.errors import MappingError
 from volvelle.estimators.result import Estimate, TrainingEstimate, Violation
 from volvelle.mapping.parallelism import ParallelMapping
@@ -86,6 +87,10 @@ class Estimator(ABC, Generic[Work, Decision]):
 
 class TrainingEstimator(Estimator[TrainingStep, ParallelMapping]):
     """Answers how long a training step takes on a system, laid out by a mapping."""
+
+    def __post_init__(self) -> None:
+        """Of one that is a dataclass: refuse fields of another kind."""
+        check_fields(self, type(self).__name__)
 
     @abstractmethod
     def estimate(self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping, /) -> TrainingEstimate:

@@ -7,15 +7,18 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimators.calibration import Calibrations, fitted_constants
+from volvelle.estimators.calibration import Calibrations, calibrations_of, fitted_constants
+from volvelle.estimators.own_shapes import OwnShapes
 from volvelle.laws.hybrid_memory import hybrid_memory_rate
 from volvelle.laws.nested_collectives import Tier
 from volvelle.laws.network.contention import contended_rate
+from volvelle.mapping.parallelism import MappingTable
 from volvelle.mapping.placement import members
 from volvelle.quantities import Bytes, BytesPerSecond, Count, FlopPerSecond, Fraction, Number, Seconds, is_plainly
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies import AbstractTopology
 from volvelle.workload.elements import element_bytes
+from volvelle.workload.training import TrainingStep
 
 _WIDE = element_bytes("bf16")
 _HOST_STREAM = 0.8
@@ -82,9 +85,13 @@ class SustainedRates:
     """A chip's share of it."""
     host_memory_rate: BytesPerSecond | None
     loss_bytes: Bytes
+    sharded_loss_bytes: Bytes | None
+    gradient_copy_bytes: Bytes
     memory_margin: Fraction
     levels: tuple[NetworkLevel, ...]
     spans: tuple[int, ...]
+    own_shapes: OwnShapes | None = None
+    """What own runs tell of products by their shapes; None: nothing, or already taken into the rates."""
 
     @classmethod
     def of(
@@ -126,6 +133,8 @@ class SustainedRates:
             host_memory=cluster.host_memory,
             host_memory_rate=host_memory_rate,
             loss_bytes=fitted.loss_bytes,
+            sharded_loss_bytes=fitted.sharded_loss_bytes,
+            gradient_copy_bytes=fitted.gradient_copy_bytes,
             memory_margin=fitted.memory_margin,
             levels=tuple(
                 NetworkLevel(
@@ -143,6 +152,30 @@ class SustainedRates:
                 for dimension in cluster.dimensions
             ),
             spans=cluster.spans,
+            own_shapes=_own_shapes(cluster, element, calibration) if software else None,
+        )
+
+    def shaped(self, step: TrainingStep, table: MappingTable) -> "SustainedRates":
+        """The machine as own runs have it for products of the shapes that layouts have, a row each."""
+        if self.own_shapes is None:
+            return self
+        slower = self.own_shapes.factor(step, table)
+        return replace(self if slower is None else self._slowed(slower), own_shapes=None)
+
+    def at_best(self) -> "SustainedRates":
+        """The machine as it is for the products that own runs say it is quickest with."""
+        return self if self.own_shapes is None else replace(self._slowed(self.own_shapes.least), own_shapes=None)
+
+    def _slowed(self, factor: Number) -> "SustainedRates":
+        """All that the chip does by itself takes longer by a factor."""
+        return replace(
+            self,
+            matrix_rate=self.matrix_rate / factor,
+            wide_matrix_rate=self.wide_matrix_rate / factor,
+            memory_rate=self.memory_rate / factor,
+            expansion_rate=self.expansion_rate / factor,
+            kernel_launch_time=self.kernel_launch_time * factor,
+            host_dispatch_time=self.host_dispatch_time * factor,
         )
 
     @property
@@ -210,6 +243,13 @@ class SustainedRates:
             )
             for level, chips in zip(self.levels, along, strict=True)
         ]
+
+
+def _own_shapes(cluster: Cluster, element: str, calibration: Calibrations | None) -> OwnShapes | None:
+    known = calibrations_of(cluster) if calibration is None else calibration
+    if known.software is None or known.software.own_runs is None or not known.own_runs(cluster.chip, element):
+        return None
+    return known.software.own_runs().shapes
 
 
 def _parameters(topology: AbstractTopology) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.domains import SEED, check_fields, number
 from volvelle.errors import DescriptionError
 
 Column = NDArray[np.float64]
@@ -40,9 +41,10 @@ class Stratified:
     """One quantile from each of equally likely slices, in an order of each input's own (Latin hypercube)."""
 
     samples: int
-    seed: int = 0
+    seed: int = number(SEED, 0)
 
     def __post_init__(self) -> None:
+        check_fields(self, "sampling")
         if self.samples < 2:
             raise DescriptionError(f"sampling needs at least 2 samples, not {self.samples}")
 

@@ -1,24 +1,13 @@
 """Software that trains: how far it lets a chip get, as factors on the constants of the chip."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from volvelle.estimators.factored import FACTORED
+from volvelle.estimators.own_shapes import OwnRunsTold
 from volvelle.quantities import Number, is_plainly
 
-FACTORED = (
-    "matrix_efficiency",
-    "memory_efficiency",
-    "kernel_launch_time",
-    "host_dispatch_time",
-    "attention_efficiency",
-    "communication_sm_share",
-    "tensor_exposure",
-    "hand_over_exposure",
-    "routing_dispatch",
-    "plain_dispatch",
-)
-"""Constants that software changes."""
 _AT_MOST = {
     "matrix_efficiency": 0.98,
     "memory_efficiency": 0.98,
@@ -46,8 +35,11 @@ class Stack:
     """Of the largest run of one's own; None: not known."""
     own_mixture: bool | None = None
     """Whether own runs are of mixtures of experts; None: of both, or not known."""
-    loss_bytes: float | None = None
-    """Bytes a logit that its loss needs beside the logits; None: as entries of chips say."""
+    own_runs: Callable[[], OwnRunsTold] | None = None
+    """What own runs tell of steps one by one, when asked; None: as `own_errors` has it of any. Its tables are of runs,
+    not columns of a machine's variants."""
+    bytes_held: Mapping[str, float] = field(default_factory=dict)
+    """Constants of memory that it has of its own, such as bytes a logit that its loss needs; others are the chip's."""
 
     def factor(self, constant: str, family: str, element: str) -> Number:
         """Of the very family and type, or of the family, or of any."""
@@ -65,8 +57,7 @@ class Stack:
                 value = (values[name] if name in values else ideal[name]) * factor
                 # A column of samples is cut as a number is.
                 found[name] = value if name not in _AT_MOST else _cut(value, _AT_MOST[name])
-        if self.loss_bytes is not None:
-            found["loss_bytes"] = self.loss_bytes
+        found.update(self.bytes_held)
         if (family, element) in self.own_errors:
             found["step_error"] = self.own_errors[family, element]
         return found

@@ -1,11 +1,17 @@
 """How far whole training steps may be off: within what runs tell of, and beyond it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import log2
+from math import exp, log2, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.laws.model_error import combined_doubt
+from volvelle.spread import model_reach
 
+Table = NDArray[np.float64]
+_LEVEL = 0.8
 CHIP, SOFTWARE, PRECISION, KIND, SIZE = "chip", "software", "precision", "kind of model", "size"
 """Ways in which a question leaves what runs tell of."""
 
@@ -33,6 +39,23 @@ class StepErrors:
     beyond: Mapping[str, float]
     """What leaving a way adds; of size, a doubling."""
     timed: tuple[TimedRuns, ...]
+    scatter: float = 0.0
+    """One standard deviation of a run around what the constants of its software and chips say, as a logarithm."""
+    stretch: float = 0.0
+    """What four fifths of runs keep to, in standard deviations by that and by what is open of constants."""
+    constants: Callable[[str, str, str], Table | None] | None = None
+    """Software, family and element type → covariance of logarithms of constants; None: nothing is known of them."""
+
+    def of_step(self, slopes: Callable[[], Table], family: str, element: str, stack: str) -> float | None:
+        """One standard deviation as a factor, of a step by its slopes in the constants that are open.
+
+        None where they are not known, or nothing ran on the family.
+        """
+        open_ = None if self.constants is None or family not in self.inside else self.constants(stack, family, element)
+        if open_ is None:
+            return None
+        felt = slopes()
+        return exp(self.stretch / model_reach(_LEVEL) * sqrt(float(felt @ open_ @ felt) + self.scatter**2))
 
     def left(
         self, family: str, element: str, stack: str, *, mixture: bool | None = None, chips: int | None = None
@@ -54,6 +77,10 @@ class StepErrors:
         if chips is not None and chips > largest:
             found[SIZE] = log2(chips / largest)
         return found
+
+    def of_its_own(self, left: Mapping[str, float], error: float) -> float:
+        """The error of a step by what is open of constants, and what they do not tell: kind of model and size."""
+        return self.beside({way: steps for way, steps in left.items() if way in (KIND, SIZE)}, error)
 
     def on(
         self, left: Mapping[str, float], family: str, *, stated: float | None = None, named: bool = True
@@ -95,6 +122,8 @@ class StepError:
     """Ways in which it leaves what runs tell of, with how many steps."""
     of: StepErrors | None = None
     """None: runs of one's own, or a number that was stated."""
+    by_constants: bool = False
+    """Whether it is of the very step, by what is open of constants; if not, of any on such chips."""
 
     def or_else(self, unvalidated: float) -> float:
         """The factor, or where nothing was measured one that is taken, with what other ways of leaving add."""

@@ -1,11 +1,14 @@
 """What of a step itself is in doubt: memory kept by a framework or lost between tensors, and the busiest expert."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from volvelle.estimators.calibration import FittedConstants
 from volvelle.estimators.sampler import Column, Sampler
+from volvelle.laws.model_error import chance_to_fit
+from volvelle.quantities import Number
 from volvelle.spread import Figure
 from volvelle.workload.training import BUSIEST_EXPERT, FRAGMENTATION, RESERVED, TrainingStep
 
@@ -20,18 +23,37 @@ def _varied(name: str, figure: Figure, own: float, sampler: Sampler) -> Column |
     return own if asked.spread is None else asked.spread.at(sampler.column(name))
 
 
-def memory_column(
-    whole: float, tensors: float, step: TrainingStep, sampler: Sampler, error: Column
-) -> tuple[Column, tuple[str, ...]]:
-    """Bytes of the fullest rank: tensors by the error of the model, and what is kept and lost beside them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryColumns:
+    """Bytes of the fullest rank: those that the model may be off by, and what a framework keeps beside them."""
+
+    moved: Column
+    kept: Column | float = 0.0
+    varied: tuple[str, ...] = ()
+    """Which numbers of the step are in doubt."""
+
+    def with_error(self, error: Column) -> Column:
+        """All of them, the model off by such factors."""
+        return np.asarray(self.moved * error + self.kept)
+
+
+def memory_columns(whole: float, tensors: float, step: TrainingStep, sampler: Sampler) -> MemoryColumns:
+    """Bytes of the fullest rank as what is kept and lost beside tensors varies."""
     beside = whole - tensors
     if not beside:
-        return np.asarray(tensors * error), ()
+        return MemoryColumns(moved=np.full(sampler.samples, tensors))
     kept = _varied(KEPT, RESERVED, float(step.reserved), sampler)
     lost = _varied(LOST, FRAGMENTATION, step.fragmentation, sampler)
     activations = (beside - float(step.reserved)) / step.fragmentation if step.fragmentation else 0.0
     varied = tuple(name for name, drawn in ((KEPT, kept), (LOST, lost)) if isinstance(drawn, np.ndarray))
-    return np.asarray((tensors + lost * activations) * error + kept), varied
+    moved = np.broadcast_to(tensors + lost * activations, sampler.samples)
+    return MemoryColumns(moved=moved, kept=kept, varied=varied)
+
+
+def chance_of_room(capacity: Number, memory: MemoryColumns, fitted: FittedConstants) -> float:
+    """How likely memory suffices: computed as far as the model's error goes, a mean over samples of all else."""
+    factors = {"error": fitted.memory_error or 1.0, "spike": fitted.memory_spike or 1.0}
+    return float(np.mean(chance_to_fit(capacity, memory.moved, kept=memory.kept, **factors)))
 
 
 def load_column(

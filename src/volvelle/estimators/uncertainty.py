@@ -17,13 +17,13 @@ from volvelle.estimators.calibration import (
     Calibration,
     calibrated,
     fitted_constants,
-    step_error,
 )
 from volvelle.estimators.contract import TrainingEstimator
+from volvelle.estimators.question_error import step_error
 from volvelle.estimators.result import EstimateTable, Range, TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.step_errors import CHIP, StepError
-from volvelle.estimators.step_inputs import load_column, memory_column
+from volvelle.estimators.step_inputs import chance_of_room, load_column, memory_columns
 from volvelle.laws.model_error import error_beside_inputs
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import Number
@@ -82,7 +82,8 @@ def memory_error_column(factor: float | None, sampler: Sampler) -> Column:
 
 def suffices(capacity: Number, memory: Column, factor: float | None, sampler: Sampler) -> NDArray[np.bool_]:
     """Where memory suffices: with what a run takes for a moment, or lets lie between tensors, beyond the model."""
-    return np.asarray(memory * LogStudent(1.0, factor or 1.0).at(sampler.column(SPIKE)) <= capacity)
+    spikes = LogStudent(1.0, factor or 1.0).at((1.0 + sampler.column(SPIKE)) / 2.0)  # never less
+    return np.asarray(memory * spikes <= capacity)
 
 
 def range_of(column: Column, *, level: float, varied: Sequence[str]) -> Range:
@@ -333,6 +334,7 @@ class UnderUncertainty(TrainingEstimator):
     """Other samples than stratified ones of that number and seed, such as `ScrambledSobol`."""
 
     def __post_init__(self) -> None:
+        TrainingEstimator.__post_init__(self)
         if self.samples < 2 or not 0 < self.level < 1:
             raise DescriptionError(
                 f"sampling needs at least 2 samples and a level between 0 and 1, not {self.samples} and {self.level}"
@@ -360,7 +362,8 @@ class UnderUncertainty(TrainingEstimator):
             central=central.time,
         )
         held_error = memory_error_column(fitted.memory_error, sampler)
-        memory, held = memory_column(central.memory_bytes, central.tensor_bytes, workload, sampler, held_error)
+        held = memory_columns(central.memory_bytes, central.tensor_bytes, workload, sampler)
+        memory = held.with_error(held_error)
         samples = Samples(
             system=variants,
             time=self._times(central.time, table.time * load, known, mixture=bool(loads), sampler=sampler),
@@ -368,7 +371,7 @@ class UnderUncertainty(TrainingEstimator):
             sufficient=suffices(variants.chip.capacity, memory, fitted.memory_spike, sampler),
             level=self.level,
             inputs=(*varied, *loads),
-            held=held,
+            held=held.varied,
             model="the model, by calibration runs"
             if known.factor is not None and CHIP not in known.left
             else "the model, not calibrated on this family",
@@ -376,7 +379,8 @@ class UnderUncertainty(TrainingEstimator):
         room = central.capacity - central.memory_bytes
         own = {"time": central.time, "memory": central.memory_bytes, "headroom": room}
         ranges = {name: found.holding(own[name]) for name, found in samples.ranges().items()}
-        return replace(central, ranges=ranges, fits=float(np.mean(samples.sufficient))), samples
+        fits = chance_of_room(variants.chip.capacity, held, fitted)
+        return replace(central, ranges=ranges, fits=fits), samples
 
     def _times(self, central: float, inputs: Column, known: StepError, *, mixture: bool, sampler: Sampler) -> Column:
         """Times as inputs vary, by the model's own error; around the centre, which residuals of calibration are of."""

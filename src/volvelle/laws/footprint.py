@@ -3,7 +3,7 @@
 import numpy as np
 
 from volvelle.laws.citations import cites
-from volvelle.quantities import Bytes, Count, Fraction
+from volvelle.quantities import Bytes, Count, Fraction, is_plainly
 
 
 @cites("rajbhandari2020zero", place="section 5, figure 1: P_os+g+p")
@@ -36,20 +36,23 @@ def loss_bytes(logits: Count, *, beside: Bytes) -> Bytes:
 
     e are bytes a logit: 4 where one copy in 32 bits becomes probabilities and then gradients in place, as Megatron-LM
     has it; 10 where log-probabilities, the gradient of those picked and that of all are tensors apart and the logits
-    themselves are gone, as PyTorch has it outside a compiled region. Assumes all logits of a micro-batch at once.
+    themselves are gone, as PyTorch has it outside a compiled region; 14 where these are added in a fourth, as it has it
+    over tensor ranks. Assumes all logits of a micro-batch at once.
     """
     return logits * beside
 
 
 @cites("rajbhandari2020zero", place="section 5, figure 1: P_os+g")
-def gradient_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zero: Count) -> Bytes:
+def gradient_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zero: Count, copied: Bytes = 0.0) -> Bytes:
     r"""Gradients held by one chip: all, or from ZeRO-2 on one replica's part.
 
-    $$ M = \frac{\Psi\,e}{d} \ (z \ge 2), \qquad M = \Psi\,e \ (z < 2) $$
+    $$ M = \frac{\Psi\,e}{d} \ (z \ge 2), \qquad M = \Psi\,(e + c) \ (z < 2) $$
 
-    Assumes gradients are accumulated in place over micro-batches.
+    Assumes gradients are accumulated in place over micro-batches. c are bytes of those that a backward pass leaves in
+    the type of the weights, where software holds them beside until the next one, as DeepSpeed's BF16_Optimizer does.
     """
-    return parameters * each / np.where(zero >= 2, data_parallel, 1.0)
+    held = parameters * each / np.where(zero >= 2, data_parallel, 1.0)
+    return held if is_plainly(copied, 0.0) else held + np.where(zero >= 2, 0.0, parameters * copied)
 
 
 @cites("rajbhandari2020zero", place="section 5, figure 1: P_os")

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from volvelle.domains import DEGREE, SWITCH, NumberDomain
-from volvelle.errors import MappingError
+from volvelle.errors import MappingError, brief
+from volvelle.kinds import NOT_OF_IT, kind_of
 
 _KEY = "choice"
 
@@ -76,9 +77,34 @@ class Choice:
             return np.float64
         return np.bool_ if self.kind is bool else np.int8
 
-    def check(self, value: Any) -> None:
-        """Refuse a number outside its domain."""
-        self.domain.check(value, self.name, error=MappingError)
+    def read(self, value: Any) -> Any:
+        """A value of it: a number inside its domain, a switch, or a member, which its word or number stands for too."""
+        if self.kind is int:
+            self.domain.check(value, self.name, error=MappingError)
+        kind = kind_of(self.kind)
+        assert kind is not None, f"{self.name} may be anything"
+        if value.__class__ in kind.taken:
+            return value
+        read = kind.read(value)
+        if read is NOT_OF_IT:
+            raise MappingError(f"{self.name} is {brief(value)}; it must be {kind.says}")
+        return read
+
+    def read_column(self, values: Any) -> Any:
+        """The same of a column, whose words become numbers; all of it lies inside the domain."""
+        column = np.asarray(values)
+        if column.dtype.kind not in "biuf":
+            column = np.array([self.read(value) for value in column.ravel().tolist()]).reshape(column.shape)
+        most = max(self.words.values()) if self.words else self.domain.most
+        least = 0 if self.words else self.domain.least
+        if column.size and not (column.min() >= least and column.max() <= most and self._is_whole(column)):
+            for value in column.ravel().tolist():
+                self.read(value)
+        return column
+
+    @staticmethod
+    def _is_whole(column: Any) -> bool:
+        return column.dtype.kind != "f" or bool((np.floor(column) == column).all())
 
 
 def choice(default: Any, **said: Any) -> Any:

@@ -5,7 +5,7 @@ is made from these: `ParallelMapping`, `MappingTable` and `Structure` here, opti
 studies and the space of searches elsewhere.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from itertools import product
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from volvelle.domains import LAYERS, NO_DEGREE, SEQUENCES, ZERO_STAGE
-from volvelle.errors import MappingError
+from volvelle.errors import MappingError, brief
 from volvelle.mapping.axes import AXES, TAKING, Axis, Degrees, Whole, combined
 from volvelle.mapping.choices import Choice, choice, choices_of
 from volvelle.mapping.sharding import TensorSharding
@@ -188,7 +188,7 @@ class Choices(Structural[Mask, Again], Degrees[Whole], Generic[Whole, Truth, Mas
 
 CHOICES: tuple[Choice, ...] = choices_of(Choices)
 _STRUCTURAL: tuple[Choice, ...] = choices_of(Structural)
-_NUMBERS = tuple(one for one in CHOICES if one.kind is int)
+_KINDS = tuple((one, one.name, one.kind) for one in CHOICES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,8 +201,12 @@ class ParallelMapping(Choices[int, bool, bool, Schedule, Recompute, Graphs]):
     """How one training step is laid out. Ranks are numbered tensor, then context, then data, then pipeline."""
 
     def __post_init__(self) -> None:
-        for declared in _NUMBERS:
-            declared.check(getattr(self, declared.name))
+        for declared, name, kind in _KINDS:
+            held = getattr(self, name)
+            if kind is int or held.__class__ is not kind:
+                object.__setattr__(self, name, declared.read(held))
+        if not isinstance(self.sharding, TensorSharding | None):
+            raise MappingError(f"sharding is {brief(self.sharding)}; it must be a TensorSharding or None")
 
     def __repr__(self) -> str:
         return only_what_is_set(self)
@@ -266,7 +270,13 @@ class MappingTable(Choices[Column, Column, NDArray[np.bool_], Column, NDArray[np
         unknown = set(given) - set(known)
         if unknown:
             raise MappingError(f"a mapping has no column {', '.join(sorted(unknown))}; it has {', '.join(known)}")
-        filled = {one.name: np.asarray(given.get(one.name, one.default)) for one in CHOICES}
+        filled = {one.name: one.read_column(given[one.name]) for one in CHOICES if one.name in given}
+        filled |= {one.name: np.asarray(one.default) for one in CHOICES if one.name not in given}
+        return cls._repeated(filled)
+
+    @classmethod
+    def _repeated(cls, filled: Mapping[str, NDArray[Any]]) -> "MappingTable":
+        """From all columns; what is single is repeated."""
         rows = np.broadcast_shapes((1,), *(column.shape for column in filled.values()))
         columns: dict[str, Any] = {
             one.name: np.broadcast_to(np.ascontiguousarray(filled[one.name], dtype=one.column), rows) for one in CHOICES
@@ -280,13 +290,16 @@ class MappingTable(Choices[Column, Column, NDArray[np.bool_], Column, NDArray[np
         shardings = {mapping.sharding for mapping in rows}
         if len(shardings) > 1:
             raise MappingError("the mappings split operations in several ways; make a table for each")
-        table = cls.columns(**{one.name: [getattr(mapping, one.name) for mapping in rows] for one in CHOICES})
+        table = cls._repeated({one.name: np.array([getattr(row, one.name) for row in rows]) for one in CHOICES})
         return replace(table, sharding=shardings.pop()) if rows else table
 
     @classmethod
     def every(cls, **options: Sequence[int | bool]) -> "MappingTable":
         """Every combination of the given options."""
-        combinations = np.array(list(product(*options.values())), dtype=float).reshape(-1, len(options))
+        known = {one.name: one for one in CHOICES}
+        read = [[known[name].read(value) for value in values] for name, values in options.items() if name in known]
+        values = read if len(read) == len(options) else options.values()  # an unknown name is refused as a column
+        combinations = np.array(list(product(*values)), dtype=float).reshape(-1, len(options))
         return cls.columns(**{name: combinations[:, index] for index, name in enumerate(options)})
 
     @classmethod

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from volvelle.domains import within_domains
 from volvelle.errors import MappingError
 from volvelle.workload.graph import Block, Role, Tensor
 from volvelle.workload.operations import Operation, Phase, SplitChoice
@@ -76,6 +77,7 @@ class ShardedBlock:
         )
 
 
+@within_domains
 def shard(block: Block, dims: Mapping[str, str | None], *, boundary: TensorLayout = REPLICATED) -> ShardedBlock:
     """Shard a block by a dimension for each forward operation; the rest follows.
 
@@ -133,6 +135,7 @@ def kept_for_backward(collective: Collective) -> bool:
     return collective is not Collective.ALL_GATHER
 
 
+@within_domains
 def by_dimension(block: Block, preferred: Sequence[str], *, otherwise: str | None = None) -> dict[str, str | None]:
     """For each forward operation the first of the preferred dimensions it can split, or else `otherwise`.
 
@@ -147,6 +150,7 @@ def by_dimension(block: Block, preferred: Sequence[str], *, otherwise: str | Non
     return dims
 
 
+@within_domains
 def all_shardings(
     block: Block, *, dims: Sequence[str] | None = None, boundaries: Sequence[TensorLayout] = (REPLICATED,)
 ) -> Iterator[tuple[TensorLayout, ShardedBlock]]:

@@ -19,6 +19,12 @@ def range_words(basis: RangeBasis, inputs: str = "the inputs above") -> str:
     beyond = f" No run is like it in {outside}, which widens the range." if outside else ""
     if told is None:
         return f"The range covers {weakest} and how far calibration runs were off.{beyond}"
+    if basis.by_constants:
+        return (
+            f"The range covers {weakest}, what calibration runs leave open of the constants that this step feels, and "
+            f"how far {told.rows:,} of them of {told.sources} publications were off by that with their publication "
+            f"left out of the fit.{beyond}"
+        )
     whose = f"on {told.regime} chips" if told.regime else "on other chips, as too few are on these,"
     return (
         f"The range covers {weakest} and how far {told.rows:,} calibration runs of {told.sources} publications {whose} "

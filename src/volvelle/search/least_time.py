@@ -12,7 +12,7 @@ from volvelle.workload.training import TrainingStep
 
 def product_seconds(step: TrainingStep, cluster: Cluster) -> float:
     """Chip-seconds of all products of a step, at the rate that a chip sustains in them."""
-    machine = SustainedRates.of(cluster, step.element)
+    machine = SustainedRates.of(cluster, step.element).at_best()
     rate = float(np.max(machine.matrix_rate)) * max(1.0, float(np.max(machine.attention_efficiency)))
     return float(step_flops(step)) / rate
 

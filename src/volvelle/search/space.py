@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from volvelle.domains import SEQUENCES, check_fields, number
+from volvelle.errors import MappingError
 from volvelle.mapping.parallelism import CHOICES, Choices, Graphs, Recompute, Schedule
 
 Declared = TypeVar("Declared")
@@ -34,7 +36,12 @@ class Space(
     heads divide over tensor and context parallelism, `hierarchical_dispatch` only where experts are dealt out.
     """
 
-    largest_micro_batch: int = 16
+    largest_micro_batch: int = number(SEQUENCES, 16)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "space", error=MappingError)
+        for choice in CHOICES:
+            object.__setattr__(self, choice.name, tuple(map(choice.read, getattr(self, choice.name))))
 
 
 def usual_context(length: int) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from volvelle.domains import ACCELERATORS, BYTE_RATE, NO_POWER, PUE, SIZE, check_fields, number
 from volvelle.errors import DescriptionError
 from volvelle.presentable import folded
-from volvelle.quantities import Bytes, BytesPerSecond, Watts
+from volvelle.quantities import Bytes, BytesPerSecond, Number, Watts
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
 from volvelle.system.link import Link
@@ -54,17 +54,17 @@ class Cluster:
     """Each chip's share of the memory of its host; None: not known."""
     host_memory_rate: BytesPerSecond | None = number(BYTE_RATE, None)
     """Each chip's share of the peak rate of that memory; None: not known."""
-    pue: float = number(PUE, 1.0)
+    pue: Number = number(PUE, 1.0)
     """Power at the meter over power in the racks."""
     figures: Mapping[str, Figure] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         where = f"cluster {self.name!r}"
+        check_fields(self, where)
         if not self.dimensions:
             raise DescriptionError(f"{where} needs at least one network dimension")
         ACCELERATORS.check(self.accelerators, f"{where}: the number of accelerators")
-        check_fields(self, where)
 
     def __repr__(self) -> str:
         shape = " × ".join(f"{dimension.size} ({dimension.name})" for dimension in self.dimensions)

@@ -33,7 +33,7 @@ class Routing:
     seed: int = number(SEED, 0)
 
     def __post_init__(self) -> None:
-        check_fields(self, f"routing {self.rule.value!r}")
+        check_fields(self, "routing")
 
     @classmethod
     def named(cls, word: str, *, seed: int = 0) -> "Routing":

@@ -22,8 +22,8 @@ from volvelle.estimators.calibration import (
     FittedConstants,
     calibrations_of,
     fitted_constants,
-    step_error,
 )
+from volvelle.estimators.question_error import step_error
 from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.training.layer_phases import LayerPhase, layer_phases

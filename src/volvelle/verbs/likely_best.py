@@ -16,7 +16,7 @@ from volvelle.catalogue.residuals import layout_spreads
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.layout_errors import layout_errors, shares_won
 from volvelle.estimators.sampler import Sampler, Stratified
-from volvelle.estimators.step_inputs import memory_column
+from volvelle.estimators.step_inputs import chance_of_room, memory_columns
 from volvelle.estimators.uncertainty import TableEstimator, memory_error_column, sampled, suffices
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.system.cluster import Cluster
@@ -43,8 +43,11 @@ class Contest:
 
 def sampled_times(
     step: TrainingStep, cluster: Cluster, layouts: Sequence[Layout], estimator: TableEstimator, sampler: Sampler
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Seconds of every layout on every sampled machine with errors of layouts, and whether it fits there."""
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+    """Seconds of every layout on every sampled machine with errors of layouts, whether it fits there, and how likely.
+
+    Errors of memory are the same for all layouts of a sample; the chance has none drawn, so it is what `estimate` says.
+    """
     variants, _ = sampled(cluster, sampler=sampler)
     count, samples = len(layouts), sampler.samples
     mappings = MappingTable.of([layout.mapping for layout in layouts])
@@ -57,10 +60,13 @@ def sampled_times(
     error = memory_error_column(fitted.memory_error, sampler)
     held = estimator.table(step, cluster, mappings, breakdown=True)
     memory = [
-        memory_column(float(whole), float(tensors), step, sampler, error)[0]
+        memory_columns(float(whole), float(tensors), step, sampler)
         for whole, tensors in zip(held.memory_bytes, held.tensor_bytes, strict=True)
     ]
-    return times * off, suffices(variants.chip.capacity, np.array(memory), fitted.memory_spike, sampler)
+    room = variants.chip.capacity
+    off_by = np.array([own.with_error(error) for own in memory])
+    chances = np.array([chance_of_room(room, own, fitted) for own in memory])
+    return times * off, suffices(room, off_by, fitted.memory_spike, sampler), chances
 
 
 def contest(
@@ -75,8 +81,7 @@ def contest(
 ) -> Contest:
     """Chances of fitting and of being the fastest of those that fit, and what taking each costs in the mean."""
     asked = tuple(layouts[:MOST])
-    times, fits = sampled_times(step, cluster, asked, estimator, Stratified(samples, seed))
-    p_fit = fits.mean(axis=1)
+    times, fits, p_fit = sampled_times(step, cluster, asked, estimator, Stratified(samples, seed))
     running = np.where(fits, times, np.inf)
     least = running.min(axis=0)
     some = np.isfinite(least)
@@ -112,5 +117,5 @@ def chance_of_being_faster(
     seed: int = 0,
 ) -> float:
     """How likely the first of two layouts is the faster one, on the same sampled machines."""
-    times, _ = sampled_times(step, cluster, (first, second), estimator, Stratified(samples, seed))
+    times, *_ = sampled_times(step, cluster, (first, second), estimator, Stratified(samples, seed))
     return float(np.mean(times[0] < times[1]))

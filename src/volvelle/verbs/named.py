@@ -1,5 +1,6 @@
 """What names stand for: a catalogue, a machine or a model may be given as it is, or by its name."""
 
+from functools import lru_cache
 from pathlib import Path
 
 from volvelle.catalogue import Catalogue
@@ -9,6 +10,8 @@ from volvelle.estimators.calibration import with_margin
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.what_if import Changes
 from volvelle.workload.families.shape import Transformer
+from volvelle.workload.families.transformer import transformer
+from volvelle.workload.graph import Workload
 
 Folder = Catalogue | Path | str | None
 """A catalogue, a folder of one's own that is looked at before the package's, or the package's alone."""
@@ -52,6 +55,12 @@ def cluster_of(
         named = given if isinstance(given, str) else None
         cluster = changed(cluster, changes, catalogue, named=named, stack=stack)
     return with_margin(cluster, margin)
+
+
+@lru_cache(maxsize=64)
+def workload_of(shape: Transformer, sequence: int | None) -> Workload:
+    """The forward pass of a model, made once a shape: estimators keep what they make of it by its identity."""
+    return transformer(shape, sequence=sequence)
 
 
 def model_of(given: Model, catalogue: Catalogue) -> Transformer:

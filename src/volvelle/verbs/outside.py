@@ -1,7 +1,8 @@
 """Questions that leave what was measured in two ways at once: refused where ranges are wide, or asked anyway."""
 
 from volvelle.errors import OutsideDomainError
-from volvelle.estimators.calibration import calibrations_of, step_error
+from volvelle.estimators.calibration import calibrations_of
+from volvelle.estimators.question_error import step_error
 from volvelle.estimators.result import Range
 from volvelle.estimators.step_errors import CHIP, KIND, PRECISION, SIZE, SOFTWARE, StepErrors
 from volvelle.mapping.parallelism import ParallelMapping

@@ -29,7 +29,7 @@ from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
 from volvelle.verbs.likely_best import MOST, Rank, contest
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
+from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of, workload_of
 from volvelle.verbs.outside import refuse_outside
 from volvelle.verbs.settling import Settling, settling
 from volvelle.verbs.trained import Trained, trained
@@ -37,7 +37,6 @@ from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.ways_out import DeadEnd, command_of, dead_end
 from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.families.shape import Transformer
-from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
@@ -254,7 +253,7 @@ def forward_pass(
     if isinstance(model, Workload):
         return None, model
     shape = model_of(model, known)
-    return shape, transformer(shape, sequence=sequence)
+    return shape, workload_of(shape, sequence)
 
 
 def considered_space(
@@ -272,9 +271,10 @@ def considered_space(
     for name, given in considered.items():
         if name not in known:
             raise UnknownNameError.among("field of a layout", name, known)
-        several = given if isinstance(given, Sequence) else (given,)
+        listed = given.tolist() if isinstance(given, np.ndarray) else given
+        several = listed if isinstance(listed, Sequence) and not isinstance(listed, str) else (listed,)
         if given is not None and several:
-            values[name] = tuple(map(known[name].kind, several))
+            values[name] = tuple(several)
     if framework in ("deepspeed", "fsdp"):  # these know neither pipelines nor sequence parallelism
         values |= {"pipeline": (1,), "sequence_parallel": (False,)}
     return Space(**values)
@@ -292,6 +292,7 @@ class Launch:
         return self.flags
 
 
+@within_domains
 def launch(plan: Plan, framework: Framework) -> Launch:
     """Launch flags of a plan's fastest layout that a framework can express, and what that cost."""
     if plan.shape is None:

@@ -10,10 +10,9 @@ from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of
+from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of, workload_of
 from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.what_if import Changes
-from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
@@ -48,7 +47,7 @@ def question_of(
     """A question as `estimate` takes it: step, machine and layout."""
     known = catalogue_of(catalogue)
     cluster = cluster_of(on, known, stack=stack, margin=margin, changes=set)
-    forward = model if isinstance(model, Workload) else transformer(model_of(model, known), sequence=sequence)
+    forward = model if isinstance(model, Workload) else workload_of(model_of(model, known), sequence)
     recipe, choices = split_off_tuning(choices)
     step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
     if mapping is None:

@@ -11,6 +11,7 @@ from volvelle.applications.goodput.validation import GoodputValidation, Predicte
 from volvelle.applications.registry import application as application_of
 from volvelle.applications.scores import RowScore, RowValidation, ScoredRow
 from volvelle.applications.validation import validate as validated
+from volvelle.domains import within_domains
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.presentable import Presentable
 from volvelle.verbs.named import Folder, catalogue_of
@@ -70,6 +71,7 @@ def validate(
     advance: Callable[[], None] | None = None,
     **options: Any,
 ) -> Validation: ...
+@within_domains
 def validate(
     application: str,
     *,

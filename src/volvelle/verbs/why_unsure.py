@@ -9,11 +9,15 @@ import numpy as np
 
 from volvelle.catalogue.benchmarks_to_run import BenchmarkToRun, benchmark_for
 from volvelle.catalogue.model_errors import model_error
+from volvelle.catalogue.own_spread import own_runs_spread, spread_of
 from volvelle.catalogue.residuals import layout_spreads
+from volvelle.catalogue.stacks import stack_entries
 from volvelle.domains import SAMPLES, SEED
 from volvelle.errors import MappingError, MissingExtraError
-from volvelle.estimators.calibration import step_error
+from volvelle.estimators.calibration import calibrations_of
+from volvelle.estimators.factored import chip_shares
 from volvelle.estimators.layout_errors import difference_spread
+from volvelle.estimators.question_error import step_error
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.sensitivity import sobol_indices
@@ -21,6 +25,7 @@ from volvelle.estimators.sobol_points import ScrambledSobol
 from volvelle.estimators.step_errors import CHIP, StepError
 from volvelle.estimators.step_inputs import load_column
 from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.training.constant_slopes import constant_slopes
 from volvelle.estimators.uncertainty import HELD_BY_RESIDUALS, MODEL, UNVALIDATED, sampled
 from volvelle.interchange.layout_words import read_layout_words
 from volvelle.laws.model_error import chance_of_order, error_beside_inputs
@@ -186,29 +191,43 @@ def _rests_on(error: StepError, family: str) -> str:
         return "runs of one's own"
     if CHIP in error.left:
         return "what is stated of the chip: no calibration run is on its family"
-    regime = model_error("training", family)
+    regime = model_error("training", "" if error.by_constants else family)
     return f"{regime.rows} calibration rows of {regime.sources} publications, each left out of the fit in turn"
 
 
 def _kept(asked: Question, other: Question | None, whole: float) -> float:
-    """Share of the whole variance of a difference that measuring it leaves; of one time, of the model's own variance.
+    """Share of the whole variance that measuring it leaves, of a time or of a difference.
 
-    Runs of both layouts measure their difference itself, as well as runs repeat. Of one run of a new group, the mean of
-    the group is known as well as errors within it let it be.
+    Runs of both layouts measure their difference itself, as well as runs repeat. One run of a layout tells what its
+    machine is off by, as well as runs scatter around that.
     """
     if other is not None:
         return spread_of_measured(sqrt(whole)) ** 2 / whole
-    regime = model_error("training", asked.cluster.chip.family)
-    between, within = regime.between**2, regime.within**2
-    known = between / (between + within) if between + within else 0.0
-    return (within + between * (1.0 - known)) / (between + within) if between + within else 1.0
+    machine, run = levels_of_error(asked)
+    known = machine / (machine + run) if machine + run else 0.0
+    return (run + machine * (1.0 - known)) / (machine + run) if machine + run else 1.0
+
+
+def levels_of_error(asked: Question) -> tuple[float, float]:
+    """Variance of ln(measured / predicted) of a step that its machine brings, and that each run brings by itself.
+
+    By what is open of the constants that the step feels; with unknown software, by publications on such chips.
+    """
+    software, family, element = calibrations_of(asked.cluster).software, asked.cluster.chip.family, asked.step.element
+    if software is None or software.name not in stack_entries():
+        regime = model_error("training", family)
+        return regime.between**2, regime.within**2
+    slopes = constant_slopes(asked.step, asked.cluster, MappingTable.of([asked.mapping]))[0]
+    known, open_ = own_runs_spread(), spread_of(software.name, family, element)
+    shape = float(chip_shares(slopes)) * known.shape
+    return float(slopes @ open_ @ slopes) + shape**2, known.scatter**2
 
 
 def _share(
     name: str, alone: float, total: float, whole: float, ratio: float | None, *, kept: float = 0.0
 ) -> DoubtShare:
     run: BenchmarkToRun | None = benchmark_for(name)
-    left = whole * (kept if name == LAYOUTS else max(0.0, 1.0 - max(alone, 0.0) * (1.0 - kept)))
+    left = whole * (kept if name in (LAYOUTS, MODEL) else max(0.0, 1.0 - max(alone, 0.0) * (1.0 - kept)))
     settled = None
     if ratio is not None:
         settled = float(chance_of_settling(log(ratio), spread=sqrt(whole), left=sqrt(left), sure=SURE))

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from math import ceil, prod
 
+from volvelle.domains import NO_GRAPH_SIZE, check_fields, number
 from volvelle.errors import GraphError, UnknownNameError
 from volvelle.quantities import numbered
 from volvelle.workload.elements import element_bytes
@@ -40,6 +41,9 @@ class Tensor:
     stored: str = ""
     """Element type a frozen weight is kept in where that is not `element`; it is unpacked before each product."""
 
+    def __post_init__(self) -> None:
+        check_fields(self, f"tensor {self.name!r}", error=GraphError)
+
     def elements(self, sizes: Mapping[str, float], *, split: str | None = None, over: int = 1) -> float:
         """How many elements it has; with one dimension `split` over so many chips, those of one chip."""
         return prod(ceil(sizes[dim] / over) if dim == split else sizes[dim] for dim in self.dims)
@@ -71,6 +75,7 @@ class Block:
     repeat: int = 1
 
     def __post_init__(self) -> None:
+        check_fields(self, f"block {self.name!r}", error=GraphError)
         _check_block(self)
 
     def __repr__(self) -> str:
@@ -118,13 +123,14 @@ class Workload:
     """What is computed: blocks one after another, and the sizes of their named dimensions."""
 
     name: str
-    sizes: Mapping[str, float]
+    sizes: Mapping[str, float] = number(NO_GRAPH_SIZE)
     blocks: tuple[Block, ...]
     """Each block once, however often it runs."""
     runs: tuple[tuple[str, int], ...] = ()
     """In program order, a block's name and how many of it follow each other; if not said, all of each in turn."""
 
     def __post_init__(self) -> None:
+        check_fields(self, f"workload {self.name!r}", error=GraphError)
         if not self.runs:
             object.__setattr__(self, "runs", tuple((block.name, block.repeat) for block in self.blocks))
         _check_runs(self)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+from volvelle.domains import check_fields
 from volvelle.errors import GraphError
 
 
@@ -18,6 +19,9 @@ class Signature:
 
     inputs: tuple[tuple[str, ...], ...]
     outputs: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self, "signature", error=GraphError)
 
     @classmethod
     def parse(cls, text: str) -> "Signature":

@@ -7,8 +7,10 @@ them are all that sharding needs; see GSPMD (Xu et al., arXiv:2105.04663, sectio
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
-from volvelle.errors import GraphError
+from volvelle.domains import check_fields
+from volvelle.errors import GraphError, brief
 
 
 class Collective(Enum):
@@ -29,6 +31,9 @@ class TensorLayout:
     kind: str
     dim: str = ""
 
+    def __post_init__(self) -> None:
+        check_fields(self, "tensor layout", error=GraphError)
+
     def __str__(self) -> str:
         return f"{self.kind}({self.dim})" if self.dim else self.kind
 
@@ -37,9 +42,14 @@ REPLICATED = TensorLayout("replicated")
 PARTIAL = TensorLayout("partial")
 
 
+@cache
+def _split(dim: str) -> TensorLayout:
+    return TensorLayout("split", dim)
+
+
 def split(dim: str) -> TensorLayout:
     """The layout in which each chip holds an equal slice along `dim`."""
-    return TensorLayout("split", dim)
+    return _split(dim) if isinstance(dim, str) else TensorLayout("split", dim)  # which refuses it
 
 
 def conversion(found: TensorLayout, wanted: TensorLayout) -> Collective | None:
@@ -55,6 +65,9 @@ def conversion(found: TensorLayout, wanted: TensorLayout) -> Collective | None:
     replicated     split           nothing
     =============  ==============  ==================
     """
+    for layout in (found, wanted):
+        if not isinstance(layout, TensorLayout):
+            raise GraphError(f"{brief(layout)} is no layout of a tensor; give REPLICATED, PARTIAL or split(dim)")
     if found == wanted:
         return None
     if wanted == PARTIAL:

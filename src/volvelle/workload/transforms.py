@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from volvelle.domains import within_domains
 from volvelle.workload.graph import Block, Role, Tensor, Workload
 from volvelle.workload.operations import Operation, Phase, Pointwise
 from volvelle.workload.signature import Signature
@@ -13,6 +14,7 @@ def seed_of(output: str) -> str:
     return f"{output}.seed"
 
 
+@within_domains
 def with_backward(workload: Workload) -> Workload:
     """The same workload with every block's backward operations after its forward ones.
 

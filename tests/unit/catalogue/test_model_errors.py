@@ -5,7 +5,7 @@ import pytest
 
 from volvelle.catalogue.left_out import alone_with_software, left_out_of, publications_left_out
 from volvelle.catalogue.model_errors import ENOUGH_ROWS, ENOUGH_SOURCES, axis_error, left_axes, model_error
-from volvelle.laws.model_error import covering_error, error_beside_inputs, two_levels
+from volvelle.laws.model_error import covering_error, error_beside_inputs, interval_score, two_levels
 from volvelle.spread import LogNormal, LogStudent, model_reach
 
 
@@ -95,3 +95,17 @@ def test_training_rows_leave_by_software_only_where_their_publication_is_alone_w
     axes = set(left_axes("training"))
     assert axes == {"chip", "software", "precision", "kind of model", "size"}
     assert all(axis_error("training", axis).axes == (axis,) for axis in axes)
+
+
+def test_a_range_that_misses_pays_ten_times_what_it_misses_by() -> None:
+    found = interval_score(np.array([0.1, -0.3]), np.array([0.2, 0.2]), level=0.8)
+    assert found == pytest.approx([0.4, 0.4 + 10 * 0.1])
+
+
+def test_no_other_reach_scores_better_than_the_true_quantile() -> None:
+    errors = np.random.default_rng(0).standard_normal(200_000)
+    scores = {
+        reach: float(np.mean(interval_score(errors, np.full(errors.shape, reach), level=0.8)))
+        for reach in (1.0, 1.15, 1.2816, 1.4, 1.6)
+    }
+    assert min(scores, key=lambda reach: scores[reach]) == 1.2816

@@ -69,3 +69,27 @@ def test_where_neither_software_nor_chip_was_timed_the_error_is_that_of_no_valid
     assert answer.fitted.step_error is None
     span = answer.estimate.ranges["time"]
     assert span.high / span.low > 1.35**2
+
+
+def _memory(catalogue: Catalogue, stack: str, **layout: int) -> dict[str, float]:
+    asked = volvelle.estimate("llama3-8b", on="dgx-h100/8", batch=64, stack=stack, catalogue=catalogue, **layout)
+    return {part.name: part.bytes for part in asked.estimate.memory}
+
+
+def test_deepspeed_holds_gradients_in_sixteen_bits_too_while_nothing_but_the_optimiser_is_shared_out(
+    catalogue: Catalogue,
+) -> None:
+    held = {(stack, zero): _memory(catalogue, stack, zero=zero) for stack in ("deepspeed", "fsdp") for zero in (1, 3)}
+    assert held["deepspeed", 1]["gradients"] == pytest.approx(1.5 * held["fsdp", 1]["gradients"])
+    assert held["deepspeed", 3]["gradients"] == held["fsdp", 3]["gradients"]
+
+
+def test_a_loss_over_tensor_ranks_holds_one_tensor_more_in_torchtitan(catalogue: Catalogue) -> None:
+    ours = {
+        tensor: _memory(catalogue, "torchtitan", tensor=tensor, zero=3)["activations"]
+        - _memory(catalogue, "deepspeed", tensor=tensor, zero=3)["activations"]
+        for tensor in (1, 8)
+    }
+    logits = 8192 * 128_256 / 8
+    assert ours[1] == 0.0
+    assert ours[8] == pytest.approx(4 * logits)

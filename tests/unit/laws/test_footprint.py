@@ -33,6 +33,12 @@ def test_a_loss_in_place_needs_what_korthikanti_counts_for_logits() -> None:
     assert loss_bytes(2048 * 51_200 / 8, beside=4.0) == 4 * 2048 * 51_200 / 8
 
 
+def test_gradients_that_a_backward_pass_leaves_stay_beside_those_that_add_up_unless_they_are_shared_out() -> None:
+    some = {"each": 4.0, "data_parallel": 8.0, "copied": 2.0}
+    assert gradient_bytes(96.0, zero=1.0, **some) == 6 * 96
+    assert gradient_bytes(96.0, zero=2.0, **some) == 4 * 96 / 8
+
+
 def test_activations_are_those_in_flight_and_those_at_work() -> None:
     assert activation_bytes(10.0, layers=4.0, in_flight=3.0, working=7.0) == 127
 

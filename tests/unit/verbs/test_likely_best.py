@@ -2,15 +2,17 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import volvelle
 from volvelle import Catalogue, ClosedForm, Transformer
+from volvelle.estimators.sampler import Stratified
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.search.exhaustive import Ranked
 from volvelle.verbs.layouts import Layouts
-from volvelle.verbs.likely_best import chance_of_being_faster, contest
+from volvelle.verbs.likely_best import chance_of_being_faster, contest, sampled_times
 from volvelle.verbs.plan import Plan
 from volvelle.verbs.question import question_of
 
@@ -79,3 +81,18 @@ def test_a_layout_among_others_is_as_likely_to_fit_as_alone_also_where_gaps_choo
     fits = UnderUncertainty(estimator=ClosedForm(), samples=512).estimate(step, machine, asked.mapping).fits
     assert 0.1 < (fits or 0.0) < 0.9
     assert told.p_fit == fits
+
+
+def test_chances_to_fit_are_those_of_an_estimate_and_drawn_ones_agree_within_what_draws_scatter(asked: Plan) -> None:
+    chip = asked.cluster.chip
+    needed = max(layout.memory_bytes for layout in asked.layouts)
+    tight = replace(chip.memory, capacity=1.1 * needed)
+    machine = replace(asked.cluster, chip=replace(chip, memories=(tight, *chip.memories[1:])))
+    sampler = Stratified(4096, seed=5)
+    _, fits, chances = sampled_times(asked.step, machine, asked.layouts, ClosedForm(), sampler)
+    scatter = np.sqrt(chances * (1.0 - chances) / sampler.samples)
+    assert np.all(np.abs(fits.mean(axis=1) - chances) < 4.0 * scatter)
+    assert chances.min() < 0.8
+    alone = UnderUncertainty(estimator=ClosedForm(), sampler=sampler)
+    for layout, chance in zip(asked.layouts, chances, strict=True):
+        assert alone.estimate(asked.step, machine, layout.mapping).fits == pytest.approx(chance, rel=1e-9)

@@ -58,7 +58,7 @@ def test_a_batch_too_small_for_the_chips_breaks_and_says_on_what(catalogue: Cata
     [
         ({"on": "dgx-h100/8"}, "has a count already; leave it away and give first and last: 'dgx-h100'"),
         ({"first": 64, "last": 8}, "last is 8, fewer than the 64 of first"),
-        ({"growth": "sideways"}, "it must be strong"),
+        ({"growth": "sideways"}, "growth is 'sideways'; it must be 'strong' or 'weak'"),
         ({"first": 0}, "first is 0; it must be a whole number from 1"),
     ],
 )

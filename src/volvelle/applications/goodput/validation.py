@@ -17,6 +17,7 @@ from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.catalogue.reliability import NODE, rate_prior
 from volvelle.estimators.sampler import Stratified
 from volvelle.quantities import DAY
+from volvelle.spread import LogNormal
 
 SAMPLES = 4096
 _PODS = (4096.0, 8 * 4096.0)
@@ -25,7 +26,7 @@ _REPLICA = 4096
 """Accelerators of a replica that restarts alone, where no source says."""
 _LONG = 30 * DAY
 """Work of a run: long enough that its end does not matter."""
-FAILURES, RESTART, STALL, SIZE = IN_DOUBT = ("failures", "restart", "stall", "accelerators")
+FAILURES, RESTART, STALL, WRITE, SIZE = IN_DOUBT = ("failures", "restart", "stall", "write", "accelerators")
 """Inputs that other systems do not tell exactly; the number of accelerators, where a source does not state it."""
 _WAYS: Mapping[str, Way] = {
     "asynchronous": "asynchronous",
@@ -229,6 +230,8 @@ def _ettr(
     rate: float | Column = sizes / NODE * rate_prior().spread(size, row.family).at(quantiles(FAILURES))
     restart: float | Column = policy.restart.at(quantiles(RESTART))
     stall: float | Column = policy.stall.at(quantiles(STALL))
+    # Where an interval is stated, a checkpoint is whole when the next begins, and nothing is known of its write.
+    write = 0.0 if row.interval else LogNormal(policy.write, policy.write_doubt).at(quantiles(WRITE))
     detection = policy.detection
     if recovery:
         restart, stall = row.restart or restart, row.stall or stall
@@ -242,7 +245,7 @@ def _ettr(
         restart=restart,
         stall=stall,
         detection=detection,
-        write=0.0 if row.interval else policy.write,
+        write=write,
         interval=row.interval,
         replicas=max(2.0, size / _REPLICA) if row.way == "elastic" else 1.0,
     )

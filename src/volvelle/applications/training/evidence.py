@@ -10,8 +10,10 @@ from math import log
 import numpy as np
 
 from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, model_error
-from volvelle.estimators.calibration import calibrations_of, fitted_constants, step_error
-from volvelle.estimators.stack import FACTORED, Stack
+from volvelle.estimators.calibration import calibrations_of, fitted_constants
+from volvelle.estimators.factored import FACTORED
+from volvelle.estimators.question_error import step_error
+from volvelle.estimators.stack import Stack
 from volvelle.estimators.step_errors import CHIP, StepError
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import BYTES, BYTES_PER_SECOND, FLOP_PER_SECOND, FRACTION, SECONDS, Quantity, show
@@ -127,6 +129,8 @@ class RangeBasis:
     """What calibration rows that their fit did not see say of the model here; None: nothing was measured."""
     outside: tuple[str, ...] = ()
     """Ways in which the question leaves what calibration runs tell of."""
+    by_constants: bool = False
+    """Whether the error is of the very step, by what runs leave open of the constants that it feels."""
     unmeasured: str = "run on this family of chips"
     """What there was none of to calibrate the model, where it is not."""
 
@@ -144,6 +148,7 @@ def range_basis(cluster: Cluster, element: str, error: StepError) -> RangeBasis:
         stated=error.factor if CHIP in error.left else None,
         model_error=_model_error(error, cluster.chip.family),
         outside=tuple(error.left) if error.of is not None else (),
+        by_constants=error.by_constants,
     )
 
 
@@ -151,5 +156,5 @@ def _model_error(error: StepError, family: str) -> ModelErrorRegime | None:
     """How far calibration rows were off that their fit did not see; None: nothing was measured on such chips."""
     if error.factor is None or error.of is None or CHIP in error.left:
         return None
-    regime = model_error("training", family)
+    regime = model_error("training", "" if error.by_constants else family)
     return replace(regime, axes=tuple(error.left), reach=log(error.factor) * model_reach(LEVEL))

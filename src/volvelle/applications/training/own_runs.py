@@ -2,7 +2,8 @@
 
 A user is a new source. Of software and chips that many published runs are of, little is left open; of others, as much
 as the priors of the fit say (`stack_fit.PRIORS`). Beside that every machine has something of its own, a share of those
-priors. Share and scatter are those that make left-out sources likeliest, from calibration runs alone.
+priors; and its products go wrong alike where they are of one shape. Share, scatter and the spread over shapes are those
+that make left-out sources likeliest, from calibration runs alone.
 """
 
 from collections import defaultdict
@@ -10,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.own_factor import FREEDOM
 from volvelle.applications.training.stack_fit import (
     HELD,
     PRIORS,
@@ -26,19 +27,21 @@ from volvelle.applications.training.stack_fit import (
     errors_and_slopes,
     shipped_logs,
 )
+from volvelle.catalogue.own_spread import OwnScatter
 from volvelle.catalogue.residuals import residuals
-from volvelle.estimators.stack import FACTORED
-from volvelle.laws.shrinkage import LinearPosterior, linear_posterior
+from volvelle.estimators.factored import FACTORED, chip_shares
+from volvelle.estimators.own_shapes import OwnRunsTold, OwnShapes, product_shapes, shape_covariance
+from volvelle.laws.shrinkage import LinearPosterior, linear_posterior, student_tails
+from volvelle.mapping.parallelism import MappingTable
 
-CONSTANTS = (*FACTORED, "matrix_efficiency in 16 bits")
-"""What own runs may change; last, products that stay in 16 bits where others are narrower."""
-FEWEST_TO_JUDGE = 3
-"""Own runs from which on they are left aside where they do not predict each other better."""
 _WIDE = "bf16"
 _OF_FAMILIES = ("family", "element", "both")
 """Kinds of effects that a family of chips has."""
 _SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
-_SCATTERS = (0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.12)
+_SCATTERS = (0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1)
+_SHAPES = (0.0, 0.04, 0.06, 0.08, 0.1, 0.12)
+_REACHES = (0.5, 1.0, 2.0)
+_FREEDOMS = (2.0, 3.0, 4.0)
 _AS_LIKELY = 0.5
 """Of logarithms of likelihoods."""
 _MOST_ROWS = 60
@@ -56,24 +59,70 @@ class OwnFit:
     """What own runs tell."""
 
     posterior: LinearPosterior
-    kept: bool
-    """Whether constants change: own runs predict each other better with them, or are too few to tell."""
+    kept: bool = True
+    """Whether they are followed."""
     before: Table
     """Errors of own runs, each left out: as shipped, and with constants that the others tell."""
     after: Table
+    prior: Table
+    """Covariance of logarithms of constants without them."""
+    shapes: Table
+    shares: Table
+    """Of runs: shapes of their products, and the share of the chip in their times."""
+    spread: OwnScatter
 
     @property
     def change(self) -> Table:
         """Of logarithms of constants."""
         return self.posterior.change if self.kept else np.zeros_like(self.posterior.change)
 
+    @property
+    def told(self) -> OwnRunsTold:
+        """What is left open of a new run."""
+        known, runs = self.posterior, len(self.shapes) if self.kept else 0
+        wider = sqrt(known.inflation)
+        return OwnRunsTold(
+            covariance=known.covariance if self.kept else known.inflation * self.prior,
+            scatter=wider * self.spread.scatter,
+            shapes=OwnShapes(
+                shapes=self.shapes[:runs],
+                shares=self.shares[:runs],
+                left=known.left[:runs],
+                noise=known.noise[:runs],
+                spread=wider * self.spread.shape,
+                reach=self.spread.reach,
+            ),
+        )
 
-def fit_own(slopes: Table, errors: Table, *, spread: Table, scatter: float) -> OwnFit:
-    """Constants from own runs; left as they are where three runs or more do not predict each other better."""
-    posterior = linear_posterior(slopes, errors, covariance=spread, scale=scatter, freedom=FREEDOM)
-    before, after = np.abs(errors), np.abs(posterior.left_out)
-    kept = len(errors) < FEWEST_TO_JUDGE or float(after.mean()) < float(before.mean())
-    return OwnFit(posterior=posterior, kept=kept, before=errors, after=posterior.left_out)
+
+def fit_own(
+    slopes: Table, errors: Table, shapes: Table, *, prior: Table, spread: OwnScatter, doubts: Table | None = None
+) -> OwnFit:
+    """Constants from own runs, and what is left of runs by their shapes.
+
+    `doubts` say by what factor each run may be further off than others. Rows after those that have shapes are no runs
+    but tell constants alone.
+    """
+    runs = len(shapes)
+    shares = chip_shares(slopes[:runs])
+    alike = np.zeros((len(errors), len(errors)))
+    alike[:runs, :runs] = shape_covariance(shapes, shares, spread=spread.shape, reach=spread.reach)
+    wide = spread.scatter**2 + spread.shape**2
+    variances = np.append(np.full(runs, spread.scatter**2), np.full(len(errors) - runs, wide))
+    if doubts is not None:
+        variances = variances + (doubts**2 - 1.0) * wide
+    posterior = linear_posterior(
+        slopes, errors, covariance=prior, noise=np.sqrt(variances), freedom=spread.freedom, alike=alike
+    )
+    return OwnFit(
+        posterior=posterior,
+        before=errors,
+        after=posterior.left_out,
+        prior=prior,
+        shapes=shapes,
+        shares=shares,
+        spread=spread,
+    )
 
 
 class Corpus:
@@ -83,6 +132,7 @@ class Corpus:
         self.runs = tuple(runs)
         self.calibration = np.ones(len(self.runs), dtype=bool) if calibration is None else calibration
         self.errors, self.slopes = errors_and_slopes(self.runs, shipped_logs(self.runs))
+        self.shapes = shapes_of(self.runs)
         self.sources = np.array([run.source for run in self.runs])
         self._model = EffectModel(tuple(run for run, kept in zip(self.runs, self.calibration, strict=True) if kept))
         self._spreads: dict[str, Table] = {}
@@ -134,26 +184,40 @@ class Corpus:
         return {key: np.array(places) for key, places in found.items() if len(places) >= fewest}
 
 
-def own_spreads(corpus: Corpus, *, fewest: int = 8) -> tuple[tuple[float, float], ...]:
+def shapes_of(runs: Sequence[Run]) -> Table:
+    """Shapes of their products, a row a run."""
+    found = [product_shapes(run.question.work, MappingTable.of([run.question.decision])) for run in runs]
+    return np.array([one[0] if one is not None else np.zeros(3) for one in found]).reshape(-1, 3)
+
+
+def own_spreads(corpus: Corpus, *, fewest: int = 8) -> tuple[tuple[float, OwnScatter], ...]:
     """Shares of priors that are a machine's own, and scatters of its rows, that make left-out sources likeliest.
 
     All that are as likely as so few sources can tell, the likeliest first.
     """
     drawn = list(_drawn(corpus, fewest))
 
-    def unlikely(share: float, scatter: float) -> float:
+    def unlikely(share: float, scatter: OwnScatter) -> float:
         total = 0.0
         for (source, _, element, stack), places in drawn:
             family = corpus.runs[places[0]].family
-            spread = corpus.spread(stack, family, element, without=source, share=share)
-            slopes, errors = corpus.slopes[places], corpus.left_out[places]
-            root = np.linalg.cholesky(slopes @ spread @ slopes.T + scatter**2 * np.eye(len(places)))
+            prior = corpus.spread(stack, family, element, without=source, share=share)
+            slopes, errors, count = corpus.slopes[places], corpus.left_out[places], len(places)
+            together = shape_covariance(
+                corpus.shapes[places], chip_shares(slopes), spread=scatter.shape, reach=scatter.reach
+            )
+            root = np.linalg.cholesky(slopes @ prior @ slopes.T + together + scatter.scatter**2 * np.eye(count))
             rest = np.linalg.solve(root, errors)
+            tails = student_tails(float(rest @ rest), count, freedom=scatter.freedom)
             # A source of many rows is not as many sources.
-            total += float(rest @ rest / 2.0 + np.log(np.diag(root)).sum()) / len(places) ** 0.5
+            total += (tails + float(np.log(np.diag(root)).sum())) / count**0.5
         return total
 
-    tried = {pair: unlikely(*pair) for pair in product(_SHARES, _SCATTERS)}
+    scatters = [
+        OwnScatter(scatter=scatter, shape=shape, reach=reach, freedom=freedom)
+        for scatter, shape, reach, freedom in product(_SCATTERS, _SHAPES, _REACHES, _FREEDOMS)
+    ]
+    tried = {pair: unlikely(*pair) for pair in product(_SHARES, scatters)}
     best = min(tried.values())
     return tuple(pair for pair, value in sorted(tried.items(), key=lambda one: one[1]) if value < best + _AS_LIKELY)
 

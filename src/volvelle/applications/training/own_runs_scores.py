@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.own_factor import FREEDOM
 from volvelle.applications.training.measurements import training_measurements
 from volvelle.applications.training.own_runs import Corpus, fit_own
 from volvelle.applications.training.stack_fit import Table, runs_of
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.own_spread import OwnRunsSpread, own_runs_spread
+from volvelle.estimators.factored import chip_shares
 from volvelle.laws.shrinkage import student_reach
 
 OWN_RUNS = (0, 1, 3, 8)
@@ -135,7 +135,7 @@ def validate_own_runs(
             if len(of) < fewest:
                 continue
             covariance = corpus.spread(stack, corpus.runs[of[0]].family, element, without=source, share=spread.share)
-            user = _User(corpus.slopes[of], corpus.left_out[of], covariance, spread.scatter)
+            user = _User(corpus.slopes[of], corpus.left_out[of], corpus.shapes[of], covariance, spread)
             scored = {count: user.score(count, draws=draws, seed=seed) for count in own if len(of) > count}
             machines.append(
                 MachineScore(
@@ -155,8 +155,8 @@ def validate_own_runs(
 class _User:
     """A machine whose runs are drawn from."""
 
-    def __init__(self, slopes: Table, errors: Table, covariance: Table, scatter: float) -> None:
-        self.slopes, self.errors, self.covariance, self.scatter = slopes, errors, covariance, scatter
+    def __init__(self, slopes: Table, errors: Table, shapes: Table, covariance: Table, spread: OwnRunsSpread) -> None:
+        self.slopes, self.errors, self.shapes, self.covariance, self.spread = slopes, errors, shapes, covariance, spread
 
     def score(self, own: int, *, draws: int, seed: int) -> tuple[Score, Table]:
         draw = np.random.default_rng(seed)
@@ -179,13 +179,8 @@ class _User:
 
     def _predicted(self, own: NDArray[np.int64], rest: NDArray[np.int64]) -> tuple[Table, Table]:
         """What is left of errors of the rest, and how far their ranges reach, as logarithms."""
-        slopes = self.slopes[rest]
-        if not len(own):
-            variance = np.einsum("rc,cd,rd->r", slopes, self.covariance, slopes) + self.scatter**2
-            return self.errors[rest], student_reach(FREEDOM, level=_LEVEL) * np.sqrt(variance)
-        fit = fit_own(self.slopes[own], self.errors[own], spread=self.covariance, scatter=self.scatter)
-        known = fit.posterior
-        covariance = known.covariance
-        variance = np.einsum("rc,cd,rd->r", slopes, covariance, slopes) + known.scale**2
-        off: Table = self.errors[rest] - slopes @ fit.change
-        return off, student_reach(known.freedom, level=_LEVEL) * np.sqrt(variance)
+        slopes, shapes = self.slopes[rest], self.shapes[rest]
+        fit = fit_own(self.slopes[own], self.errors[own], self.shapes[own], prior=self.covariance, spread=self.spread)
+        told = fit.told
+        off: Table = self.errors[rest] - slopes @ fit.change - chip_shares(slopes) * told.shapes.told(shapes).shift
+        return off, student_reach(fit.posterior.freedom, level=_LEVEL) * told.error(slopes, shapes)

@@ -1,8 +1,8 @@
 """Published runs that ran, and such that ran out of memory: what the chance that a layout fits is held against.
 
 Some print the memory they took; how far that is off, publications counting alike, is the error of memory. Runs fail at
-less, or run at more, than that explains: for a moment, or between tensors, memory is taken that no tensor of ours has.
-How far, is what makes outcomes likeliest, publications of many rows counting by the root of their number.
+less than that explains: for a moment, or between tensors, memory is taken that no tensor of ours has. How much, is what
+makes outcomes likeliest, publications of many rows counting by the root of their number.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,16 +19,15 @@ from volvelle.applications.training.measurements import TrainingMeasurement
 from volvelle.applications.training.rows import training_question
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
-from volvelle.estimators.sampler import Stratified
+from volvelle.estimators.calibration import with_constants
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
+from volvelle.laws.model_error import chance_to_fit
 from volvelle.quantities import percent
-from volvelle.spread import LogStudent
 
 BINS = 5
 TRIED = tuple(place / 100 for place in range(100, 300))
 """Factors that are tried."""
-_DRAWS = Stratified(4000, 0)
 _SAMPLES = 128
 _LEAST = 1e-3
 """Chances further out than what the quantiles tell apart count as this."""
@@ -44,6 +43,8 @@ class TriedRun(TrainingMeasurement):
     """Of optimiser state a parameter, where it is not that of mixed-precision Adam."""
     gradients: str = ""
     """Their element type, where the software's habit does not tell."""
+    loss_bytes: float | None = None
+    """Bytes a logit that the loss needs, where it is not the software's habit."""
     memory: float | None = column("memory_gb", scale=1e9)
     """Bytes of a chip, where they are printed."""
 
@@ -85,9 +86,10 @@ def tried_fits() -> tuple[TriedFit, ...]:
             step = replace(step, optimiser_state=row.state_bytes)
         if row.gradients:
             step = replace(step, gradient_element=row.gradients)
-        estimate = UnderUncertainty(estimator=ClosedForm(), samples=_SAMPLES).estimate(
-            step, asked.system, asked.decision
-        )
+        system = asked.system
+        if row.loss_bytes is not None:
+            system = with_constants(system, dict.fromkeys(("loss_bytes", "sharded_loss_bytes"), row.loss_bytes))
+        estimate = UnderUncertainty(estimator=ClosedForm(), samples=_SAMPLES).estimate(step, system, asked.decision)
         room = float(np.log(estimate.capacity / estimate.memory_bytes))
         found.append(TriedFit(row=row, chance=estimate.fits or 0.0, room=room, needed=estimate.memory_bytes))
     return tuple(found)
@@ -118,14 +120,7 @@ def likeliest_spike(runs: Sequence[TriedFit], error: float) -> float:
 
 def chances(runs: Sequence[TriedFit], error: float, spike: float) -> NDArray[np.float64]:
     """Chances that runs fit with such an error of memory and such spikes."""
-    needed = np.sort(_drawn("e", error) + _drawn("s", spike))
-    return np.searchsorted(needed, [one.room for one in runs]) / len(needed)
-
-
-@cache
-def _drawn(name: str, factor: float) -> NDArray[np.float64]:
-    """Samples of what memory is off by, as logarithms."""
-    return np.log(LogStudent(1.0, factor).at(_DRAWS.column(name)))
+    return chance_to_fit(np.exp([one.room for one in runs]), 1.0, error=error, spike=spike)
 
 
 def left_out_chances(runs: Sequence[TriedFit]) -> tuple[dict[str, float], NDArray[np.float64]]:
@@ -167,8 +162,8 @@ def tried_findings() -> Iterator[Finding]:
         },
         lines=(
             f"Of {len(runs)} runs of {len(spikes)} publications that tell of failures, {int(np.sum(~ran))} ran out of "
-            f"memory. Printed amounts are off by a factor of {printed_error(runs):.2f}, and runs fail or run by one of "
-            f"{min(spikes.values()):.2f} to {max(spikes.values()):.2f} beside, publications left out. Furthest off: "
+            f"memory. Printed amounts are off by a factor of {printed_error(runs):.2f}, and runs take more by one of "
+            f"{min(spikes.values()):.2f} to {max(spikes.values()):.2f}, publications left out. Furthest off: "
             + "; ".join(
                 f"{one.row.head.row_id} ({one.row.head.group}) {'ran' if one.ran else 'failed'} at "
                 f"{percent(one.chance, 0)}"

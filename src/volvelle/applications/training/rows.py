@@ -29,7 +29,8 @@ gradients     classic with fp16: fp16; NeMo, Megatron-Bridge, MLPerf, InternEvo,
               as their recipes say; else fp32
 ZeRO          as stated, with the shard group where one is; HSDP shares out within a node, hpZ among all with a second
               copy of the weights within a node; not stated: see era. FSDP in a pipeline gathers weights and scatters
-              gradients once a step, as ZeRO-1
+              gradients once a step, as ZeRO-1; DeepSpeed in bf16 shares out optimiser state as ZeRO-1 also where its
+              stage is stated as 0 (microsoft/DeepSpeed deepspeed/runtime/bf16_optimizer.py)
 recompute     none, full, selective as stated; MaxText "minimal" → selective, "offloaded" and "partial" → full; not
               stated, or by a recipe of another micro-batch: that, or none, if it fits, since the run ran; else
               activations off-load (NeMo with FSDP), else full. FMS-FSDP's "selective" is some whole blocks, however
@@ -61,7 +62,8 @@ from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
 from volvelle.catalogue.stacks import stack_called
 from volvelle.errors import VolvelleError
-from volvelle.estimators.calibration import step_error, with_margin
+from volvelle.estimators.calibration import with_margin
+from volvelle.estimators.question_error import ways_left
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.system.cluster import Cluster
@@ -94,6 +96,7 @@ def _named_cluster(catalogue: Catalogue, name: str, *, stack: str) -> Cluster:
     return with_margin(catalogue.cluster(name, stack=stack), 0.0)
 
 
+@lru_cache(maxsize=4096)
 def training_question(row: TrainingMeasurement, catalogue: Catalogue, *, timed: bool = True) -> TrainingQuestion | str:
     """The question a row puts to an estimator, or why it puts none.
 
@@ -120,7 +123,7 @@ def training_question(row: TrainingMeasurement, catalogue: Catalogue, *, timed: 
         system=cluster,
         calibration=None,
         assumed=tuple(dict.fromkeys(assumed)),
-        outside=tuple(step_error(cluster, step, mapping).left),
+        outside=ways_left(cluster, step, mapping),
     )
 
 
@@ -304,6 +307,8 @@ def _zero(row: TrainingMeasurement, replicas: int, assumed: list[str], *, fsdp: 
     if stage is None:
         stage = 0 if is_classic(row) else 1
         assumed.append(f"ZeRO stage {stage}")
+    if stage == 0 and row.sharding and made_by(row, ("deepspeed",)) and row.stated_element[0] == "bf16":
+        stage = 1  # its BF16_Optimizer shares out fp32 weights and moments whatever the stage
     text = row.sharding.lower()
     if "not stated" in text or "?" in text:
         assumed.append("sharding over all replicas")

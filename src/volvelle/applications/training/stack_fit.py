@@ -9,7 +9,7 @@ overshoot; the slope of a run in a constant is what share of its step the consta
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import exp, log
 
 import numpy as np
@@ -21,12 +21,10 @@ from volvelle.applications.training.rows import TrainingQuestion, priced_togethe
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.left_out import SIZE_DOUBLINGS
 from volvelle.catalogue.stacks import stack_called, stack_entries
-from volvelle.estimators.calibration import calibrated, calibrations_of
-from volvelle.estimators.stack import FACTORED, Stack
-from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.factored import CONSTANTS, FACTORED
+from volvelle.estimators.training.constant_slopes import factor_logs, log_times_and_slopes
 from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import MappingTable
-from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import element_bytes
 
 Table = NDArray[np.float64]
@@ -59,8 +57,6 @@ _STAND_IN = 3.0
 """How much wider errors are taken to be of models that have something in place of what they are."""
 _SOURCE = -0.4
 """Power of a source's size by which its runs count."""
-_STEP = -0.02
-"""By how much a constant's logarithm is moved to see what it does: down, as some are at their most."""
 _FOLDS = 5
 _WIDE, _NARROW = "bf16", 2
 """What stays wide where products are narrower, and the bytes of an element from which on none is."""
@@ -147,11 +143,6 @@ AXES: Mapping[str, Callable[[Run, Run], bool]] = {
 publications that are alone with theirs."""
 
 
-def with_software(system: Cluster, software: Stack) -> Cluster:
-    """A machine on which other software runs."""
-    return calibrated(system, replace(calibrations_of(system), software=software))
-
-
 def stack_runs(rows: CalibrationRows[TrainingMeasurement], catalogue: Catalogue) -> tuple[Run, ...]:
     """Calibration runs that can be asked about."""
     return runs_of(rows.rows, catalogue)
@@ -179,12 +170,7 @@ def runs_of(rows: Iterable[TrainingMeasurement], catalogue: Catalogue) -> tuple[
 
 def shipped_logs(runs: Sequence[Run]) -> Table:
     """Logarithms of the factors that runs are asked about with, a row a run; last, those of 16 bits."""
-    found = []
-    for run in runs:
-        software = calibrations_of(run.question.system).software or Stack(name="")
-        keys = [(name, run.element) for name in FACTORED] + [(FACTORED[0], _WIDE)]
-        found.append([log(float(software.factor(name, run.family, element))) for name, element in keys])
-    return np.array(found)
+    return np.array([factor_logs(run.question.system, run.element) for run in runs])
 
 
 def errors_and_slopes(runs: Sequence[Run], logs: Table) -> tuple[Table, Table]:
@@ -192,22 +178,12 @@ def errors_and_slopes(runs: Sequence[Run], logs: Table) -> tuple[Table, Table]:
     cases = defaultdict[tuple[object, ...], list[int]](list)
     for place, run in enumerate(runs):
         cases[priced_together(run.question)].append(place)
-    count = len(FACTORED) + 1
-    moves = np.vstack([np.zeros(count), _STEP * np.eye(count)])
-    found = np.zeros((len(runs), len(moves)))
+    found, slopes = np.zeros(len(runs)), np.zeros((len(runs), len(CONSTANTS)))
     for places in map(np.array, cases.values()):
-        first, asked = runs[places[0]], runs[places[0]].question
+        asked = runs[places[0]].question
         table = MappingTable.of([runs[place].question.decision for place in places])
-        repeated = table.take(np.repeat(np.arange(len(places)), len(moves)))
-        values = np.exp(logs[places][:, None, :] + moves[None]).reshape(-1, count)
-        # Of a narrow type what stays in 16 bits comes last, and is the type's own where it is one of these.
-        factors = {(first.family, _WIDE, FACTORED[0]): values[:, -1]}
-        factors |= {(first.family, first.element, name): values[:, at] for at, name in enumerate(FACTORED)}
-        system = with_software(asked.system, Stack(name="fitted", factors=factors))
-        times = ClosedForm().table(asked.work, system, repeated).time
-        found[places] = np.log(times).reshape(len(places), len(moves))
-    measured = np.log([run.seconds for run in runs])
-    return measured - found[:, 0], (found[:, 1:] - found[:, :1]) / _STEP
+        found[places], slopes[places] = log_times_and_slopes(asked.work, asked.system, table, logs[places])
+    return np.log([run.seconds for run in runs]) - found, slopes
 
 
 def fit_stacks(runs: Sequence[Run], *, rounds: int = 12, start: Mapping[Effect, float] | None = None) -> StackFit:

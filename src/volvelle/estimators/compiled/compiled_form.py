@@ -53,13 +53,17 @@ class CompiledClosedForm(TrainingEstimator):
     def table(
         self, workload: TrainingStep, system: Cluster, mappings: MappingTable, *, breakdown: bool = False
     ) -> EstimateTable:
-        """How many mappings do; a `breakdown`, an empty table and layers that alternate are left to `ClosedForm`.
+        """How many mappings do, but for what is left to `ClosedForm`.
+
+        That is a `breakdown`, an empty table, layers that alternate, and shapes that own runs tell of.
 
         Any rate of the system may be a column too, of as many rows as the table (or with a table of one row).
         """
         if breakdown or not len(mappings) or not lowered_model(workload, mappings.structures()[0][0]).uniform:
             return ClosedForm(calibration=self.calibration).table(workload, system, mappings, breakdown=breakdown)
         machine = SustainedRates.of(system, workload.element, self.calibration)
+        if machine.own_shapes is not None:
+            return ClosedForm(calibration=self.calibration).table(workload, system, mappings)
         mappings = matched(mappings, machine)
         return _Filler(workload, system, machine, mappings).fill()
 

@@ -258,7 +258,7 @@ class _Filler:
 
     def _blocks(self, model: LoweredModel, table: MappingTable) -> Blocks | None:
         """The blocks of a table, timed once for rows that are alike; None where machines differ, or rows are few."""
-        if not self.single or len(table) < _MANY:
+        if not self.single or self.machine.own_shapes is not None or len(table) < _MANY:
             return None
         return Blocks.alike(model, self.machine, table, most=_CHUNK, alone=self.lines is not None)
 

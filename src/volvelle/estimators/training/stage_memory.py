@@ -49,17 +49,21 @@ class MemoryRecipe:
     weight: Bytes
     gradient: Bytes
     optimiser: Bytes
+    gradient_copy: Bytes = 0.0
+    """Of gradients in the type of the weights, held beside those that are accumulated in a wider one."""
     reserved: Bytes = 0.0
     """Kept by drivers, kernels and communication libraries."""
     fragmentation: float = 0.0
     """Lost between tensors over what activations take, as a share."""
 
     @staticmethod
-    def of(step: TrainingStep) -> "MemoryRecipe":
+    def of(step: TrainingStep, *, gradient_copy: Bytes = 0.0) -> "MemoryRecipe":
         """As a step has it; without gradients and optimiser if it is a forward pass alone."""
+        weight, gradient = element_bytes(step.weight_element), element_bytes(step.gradient_element)
         return MemoryRecipe(
-            weight=element_bytes(step.weight_element),
-            gradient=element_bytes(step.gradient_element) if step.backward else 0.0,
+            weight=weight,
+            gradient=gradient if step.backward else 0.0,
+            gradient_copy=gradient_copy if step.backward and gradient > weight else 0.0,
             optimiser=step.optimiser_state if step.backward else 0.0,
             reserved=step.reserved,
             fragmentation=step.fragmentation,
@@ -83,7 +87,9 @@ def state_bytes(
     held = parameters if is_plainly(copies, 1.0) else parameters * copies
     return [
         shared_weights(held, each=recipe.weight, secondary=secondary, **shares),
-        0.0 if is_plainly(recipe.gradient, 0.0) else gradient_bytes(parameters, each=recipe.gradient, **shares),
+        0.0
+        if is_plainly(recipe.gradient, 0.0)
+        else gradient_bytes(parameters, each=recipe.gradient, copied=recipe.gradient_copy, **shares),
         0.0 if is_plainly(recipe.optimiser, 0.0) else optimiser_bytes(parameters, each=recipe.optimiser, **shares),
     ]
 
@@ -156,9 +162,11 @@ def stage_memory(
     workload: TrainingStep,
     table: MappingTable,
     micro_batches: Number,
+    *,
+    gradient_copy: Bytes = 0.0,
 ) -> tuple[list[Number], NDArray[np.int64], Number]:
     """Bytes by part on the fullest stage, which of `RANKS` that is, and the most that a stage has in host memory."""
-    recipe = MemoryRecipe.of(replace(workload, backward=stages.model.trains))
+    recipe = MemoryRecipe.of(replace(workload, backward=stages.model.trains), gradient_copy=gradient_copy)
     # Rare choices are looked for once, so that tables without them do not pay for them.
     dual = table.schedule == Schedule.DUAL_PIPE
     has_dual, has_gpipe = bool(np.any(dual)), bool(np.any(table.schedule == Schedule.GPIPE))

@@ -163,8 +163,11 @@ def step_time(
     for block in model.after:
         if block.scored:
             logits = blocks.column(blocks.sizes.total(block.scored))
-            working[block.name] = working[block.name] + loss_bytes(logits, beside=machine.loss_bytes)
-    memory, fullest, away = stage_memory(stages, saved, working, held, experts, workload, table, micro_batches)
+            working[block.name] = working[block.name] + loss_bytes(logits, beside=_beside_a_logit(machine, table))
+    copied = machine.gradient_copy_bytes
+    memory, fullest, away = stage_memory(
+        stages, saved, working, held, experts, workload, table, micro_batches, gradient_copy=copied
+    )
     found = StepTime(
         time=micro_batches * slowest.time + total(totals.values()), memory=memory, fullest=fullest, away=away
     )
@@ -198,6 +201,12 @@ def step_time(
             working=working,
         )
     return found
+
+
+def _beside_a_logit(machine: SustainedRates, table: MappingTable) -> Number:
+    """Bytes that a loss needs, which may be others where tensor ranks share the logits."""
+    shared = machine.sharded_loss_bytes
+    return machine.loss_bytes if shared is None else np.where(table.tensor > 1, shared, machine.loss_bytes)
 
 
 def _as_comet(

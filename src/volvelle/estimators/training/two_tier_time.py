@@ -21,6 +21,7 @@ def two_tier_time(
     blocks: Blocks | None = None,
 ) -> StepTime:
     """Time of rows with local memory, and again where a second tier holds part: how much is known only then."""
+    machine = machine.shaped(workload, table)
     found = step_time(model, workload, machine, table, breakdown=breakdown, blocks=blocks)
     if is_plainly(machine.expansion, 0.0) or not np.any(found.memory_bytes > machine.capacity):
         return found

@@ -9,8 +9,10 @@ from volvelle.interchange.logs.lines import Line, RefusedError
 from volvelle.interchange.logs.logged import LoggedCollective, Refused
 from volvelle.interchange.logs.nccl_rows import PROGRAMS, Setting, Timed, believed
 
-_PROGRAM = re.compile(r"(?<![a-z_])([a-z_]+)_perf(?:_mpi)?$")
+_PROGRAM = re.compile(r"(?<![a-z_])([a-z_]+)_perf(?:_mpi)?(?:\.exe)?$")
 _COLUMNS = {"size", "time", "algbw", "busbw"}
+_UNNAMED = "nodes"
+"""A column that rccl-tests wrote before `ranks` where it was built with MPI, and left out of the header until 2026."""
 
 
 def is_csv_header(text: str) -> bool:
@@ -27,18 +29,32 @@ def read_nccl_csv(lines: Iterable[Line]) -> tuple[tuple[LoggedCollective, ...], 
     found: list[LoggedCollective] = []
     refused: list[Refused] = []
     header: list[str] = []
+    named = ""
     for line in lines:
         cells = next(csv.reader([line.text]), [])
         if is_csv_header(line.text):
             header = [_plain(cell) for cell in cells]
         elif header and cells and cells[0].strip().lstrip("-").isdigit():
-            if len(cells) != len(header):
+            names = _with_unnamed(header) if len(cells) == len(header) + 1 else header
+            if len(cells) != len(names):
                 refused.append(Refused(line.number, f"{len(cells)} columns, and the header has {len(header)}"))
                 continue
-            _take(line.number, dict(zip(header, map(str.strip, cells), strict=True)), found, refused)
+            row = dict(zip(names, map(str.strip, cells), strict=True))
+            _take(line.number, {"collective": named, **row}, found, refused)
         elif header and line.text.strip(" ,"):
             refused.append(Refused(line.number, "no row of numbers"))
+        else:
+            program = _PROGRAM.search(line.text.strip())
+            named = program[1] if program else named
     return tuple(found), refused
+
+
+def _with_unnamed(header: list[str]) -> list[str]:
+    """The header with the column that it lacks, where it is one that does."""
+    if "rankspernode" not in header or "ranks" not in header or _UNNAMED in header:
+        return header
+    place = header.index("ranks")
+    return [*header[:place], _UNNAMED, *header[place:]]
 
 
 def _take(line: int, row: Mapping[str, str], found: list[LoggedCollective], refused: list[Refused]) -> None:
@@ -160,6 +176,8 @@ def _setting(whole: Mapping[str, object]) -> Setting:
     config = whole.get("config")
     devices = config.get("devices") if isinstance(config, dict) else None
     listed = [one for one in devices if isinstance(one, dict)] if isinstance(devices, list) else []
+    # Where ranks are split into groups, each runs a test of its own, and results are those of the first.
+    listed = [one for one in listed if one.get("group") == listed[0].get("group")]
     names = sorted({str(one.get("device_info", "")) for one in listed})
     # A process lists its first device alone: others of its own are counted by the setting.
     each = 1

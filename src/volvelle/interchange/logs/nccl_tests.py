@@ -10,7 +10,9 @@ from volvelle.interchange.logs.nccl_rows import ELEMENTS, PROGRAMS, Setting, Tim
 
 _LOOKS = re.compile(rf"^\s*[\d.,]+\s+[\d.,]+\s+(?:{'|'.join(ELEMENTS)})\s")
 _PROGRAM = re.compile(r"(?<![a-z_])([a-z_]+)_perf(?:_mpi)?\b")
-_RANK = re.compile(r"^\s*#?\s*Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+ on\s+(\S+) device\s+\d+ \[[^\]]*\] (.+?)\s*$")
+_RANK = re.compile(
+    r"^\s*#?\s*Rank\s+(\d+)\s+(?:Group\s+(\d+)\s+)?Pid\s+\d+ on\s+(\S+) device\s+\d+ \[[^\]]*\] (.+?)\s*$"
+)
 _STAMP = re.compile(r"\s+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\s*$")
 _CHOICE = re.compile(r"\s+[A-Za-z_]+\s+(?:LL|LL128|SIMPLE|Simple|simple|N/A)\s+\d+\s*$")
 """What RCCL chose: algorithm, protocol, channels."""
@@ -53,6 +55,7 @@ class _Tests:
     def __init__(self) -> None:
         self._setting = Setting()
         self._named: str | None = None
+        self._group: str | None = None
         self._ranks: dict[int, str] = {}
         self._chips: set[str] = set()
         self._rows = False
@@ -61,8 +64,11 @@ class _Tests:
         rank = _RANK.match(text)
         if rank is not None:
             self._begin()
-            self._ranks[int(rank[1])] = rank[2]
-            self._chips.add(rank[3])
+            # Where ranks are split into groups, each runs a test of its own, and rows are those of the first.
+            self._group = rank[2] if self._group is None else self._group
+            if rank[2] == self._group:
+                self._ranks[int(rank[1])] = rank[3]
+                self._chips.add(rank[4])
             return
         if "nThread" in text and "minBytes" in text:
             self._begin()

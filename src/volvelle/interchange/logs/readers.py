@@ -64,11 +64,11 @@ def log_of(text: str, name: str, digest: str = "") -> Log:
     """All that a text says; `name` is for messages."""
     if text.count("\n") > MOST_LINES:
         raise DescriptionError(f"{name}, line {MOST_LINES}: a log of more lines than that is not read; cut its middle")
-    if text.lstrip()[:1] in ("{", "["):
-        whole = _json(text, name, digest)
+    lines = tuple(lines_of(text))
+    if next((line.text.lstrip() for line in lines if line.text.strip()), "")[:1] in ("{", "["):
+        whole = _json("\n".join(line.text for line in lines), name, digest)
         if whole is not None:
             return whole
-    lines = tuple(lines_of(text))
     counted = [sum(looks(line.text) for line in lines) for _, _, looks, _ in _FORMS]
     if not any(counted):
         where = f"line {len(lines)}" if lines else "line 1"

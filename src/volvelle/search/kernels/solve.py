@@ -88,7 +88,7 @@ class _Search:
         self.step, self.cluster, self.space, self.deadline = step, cluster, space, deadline
         self.data = data
         """Numbers of replicas to consider; none: all."""
-        self.machine = SustainedRates.of(cluster, step.element)
+        self.machine = SustainedRates.of(cluster, step.element).at_best()
         self.best: ParallelMapping | None = None
         self.time = inf
         self.counts = SearchCounts()

@@ -1,7 +1,7 @@
 """Evaluates slices of a study's points into columns; the same rows whatever the slices."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any
 
@@ -355,7 +355,7 @@ class Evaluator:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int8], MappingTable]:
         known = self._known_layouts(step, cluster)
         if known is None or not len(known.table):
-            nothing = MappingTable.columns(tensor=np.zeros(rows))
+            nothing = replace(MappingTable.columns(tensor=np.ones(rows)), tensor=np.zeros(rows))
             blank = np.full(rows, np.nan)
             return blank, blank, np.full(rows, REASONS.index("layout"), dtype=np.int8), nothing
         found = best_of_each(known, step, cluster, self.estimator)

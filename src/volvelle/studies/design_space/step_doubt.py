@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from volvelle.estimators.calibration import step_error
+from volvelle.estimators.question_error import step_error
 from volvelle.estimators.uncertainty import UNVALIDATED
 from volvelle.interchange.workload_form import WorkloadForm
 from volvelle.system.cluster import Cluster

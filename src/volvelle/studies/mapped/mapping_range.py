@@ -47,11 +47,8 @@ class MappingRange:
     """Where memory suffices, nothing left free."""
     ranges: Mapping[str, Range] = field(default_factory=dict)
     """Of the time, and where kernels run one by one of memory and of memory left."""
-
-    @property
-    def fits(self) -> float | None:
-        """That the fullest stage fits the chip, nothing left free; None: nothing is known of it."""
-        return None if self.sufficient is None else float(np.mean(self.sufficient))
+    fits: float | None = None
+    """That the fullest stage fits the chip, nothing left free; None: nothing is known of it."""
 
 
 def mapping_range(plan: MappedPlan, cluster: Cluster, element: str) -> MappingRange:
@@ -67,7 +64,12 @@ def mapping_range(plan: MappedPlan, cluster: Cluster, element: str) -> MappingRa
         doubted = UnderUncertainty(estimator=ClosedForm(), samples=SAMPLES, level=LEVEL)
         found, samples = doubted.with_samples(plan.workload, cluster, plan.mapping)
         return MappingRange(
-            basis=basis, time=samples.time, memory=samples.memory, sufficient=samples.sufficient, ranges=found.ranges
+            basis=basis,
+            time=samples.time,
+            memory=samples.memory,
+            sufficient=samples.sufficient,
+            ranges=found.ranges,
+            fits=found.fits,
         )
     basis = replace(range_basis(cluster, element, StepError(factor=None)), unmeasured=_UNMEASURED)
     sampler = Stratified(SAMPLES)

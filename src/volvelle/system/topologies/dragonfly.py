@@ -5,6 +5,7 @@ from typing import final
 
 import numpy as np
 
+from volvelle.domains import check_fields
 from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction
 from volvelle.system.routing import Rule
@@ -21,6 +22,7 @@ class Dragonfly(AbstractTopology):
     taper: float = 1.0
 
     def __post_init__(self) -> None:
+        check_fields(self, "dragonfly")
         if self.group < 1 or not 0 < self.taper <= 1:
             raise DescriptionError(f"a dragonfly needs a positive group and a taper in (0, 1], not {self}")
 

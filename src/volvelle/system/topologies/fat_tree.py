@@ -5,6 +5,7 @@ from typing import final
 
 import numpy as np
 
+from volvelle.domains import check_fields
 from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction, Number
 from volvelle.system.routing import Rule
@@ -21,6 +22,7 @@ class FatTree(AbstractTopology):
     oversubscription: Number = 1.0
 
     def __post_init__(self) -> None:
+        check_fields(self, "fat tree")
         if self.radix < 2 or np.any(np.asarray(self.oversubscription) < 1):
             raise DescriptionError(f"a fat tree needs a radix of 2 or more and an oversubscription ≥ 1, not {self}")
 

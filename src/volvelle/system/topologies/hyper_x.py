@@ -7,6 +7,7 @@ from typing import ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.domains import check_fields
 from volvelle.errors import DescriptionError
 from volvelle.system.topologies.router_graph import RouterGraph, fitting
 
@@ -28,6 +29,7 @@ class HyperX(RouterGraph):
     concentration: int
 
     def __post_init__(self) -> None:
+        check_fields(self, "HyperX")
         if min(self.axes, self.concentration) < 1 or self.side < 2:
             raise DescriptionError(
                 f"a HyperX needs an axis or more, 2 routers or more along each and a chip or more a router, not {self}"

@@ -8,6 +8,7 @@ from typing import ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.domains import check_fields
 from volvelle.errors import DescriptionError
 from volvelle.system.topologies.router_graph import RouterGraph, fitting, is_prime_power
 from volvelle.system.wirings.finite_field import field_tables
@@ -26,6 +27,7 @@ class PolarFly(RouterGraph):
     concentration: int
 
     def __post_init__(self) -> None:
+        check_fields(self, "PolarFly")
         if not is_prime_power(self.q):
             raise DescriptionError(f"a PolarFly needs a prime power q, like 7, 13 or 31, not {self.q}")
         if not 1 <= self.concentration <= -(-(self.q + 1) // 2):

@@ -5,6 +5,7 @@ from typing import ClassVar, Self, final
 
 import numpy as np
 
+from volvelle.domains import check_fields
 from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction
 from volvelle.system.routing import Rule
@@ -25,6 +26,7 @@ class RailOnly(HoldingTopology):
     radix: int = 64
 
     def __post_init__(self) -> None:
+        check_fields(self, "rail-only network")
         if self.radix < 2:
             raise DescriptionError(f"a rail needs switches of 2 ports or more, not {self.radix}")
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.domains import check_fields
 from volvelle.errors import DescriptionError
 from volvelle.system.topologies.router_graph import RouterGraph, fitting, is_prime_power
 from volvelle.system.wirings.finite_field import field_tables, primitive_powers
@@ -25,6 +26,7 @@ class SlimFly(RouterGraph):
     concentration: int
 
     def __post_init__(self) -> None:
+        check_fields(self, "Slim Fly")
         if not is_prime_power(self.q) or self.q < 3 or self.q % 4 == 2:
             raise DescriptionError(f"a Slim Fly needs a prime power q of 3 or more, like 5, 7 or 19, not {self.q}")
         if not 1 <= self.concentration <= -(-self.degree // 2):

@@ -7,6 +7,7 @@ from typing import Self, final
 
 import numpy as np
 
+from volvelle.domains import check_fields
 from volvelle.errors import DescriptionError
 from volvelle.quantities import Count, Fraction
 from volvelle.system.routing import Rule
@@ -39,6 +40,7 @@ class Torus(AbstractTopology):
     shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        check_fields(self, "torus")
         if not self.shape or min(self.shape) < 1:
             raise DescriptionError(f"a torus needs a positive size on every axis, not {self.shape}")
 

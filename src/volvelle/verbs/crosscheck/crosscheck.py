@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from volvelle.domains import within_domains
 from volvelle.errors import DescriptionError, UnknownNameError, VolvelleError, plainly
 from volvelle.estimators.event_driven.causes import causes
 from volvelle.estimators.event_driven.estimator import EventDriven
@@ -25,6 +26,7 @@ KNOWN = (CLOSED, EVENT, FLOWS, SIMGRID)
 """Estimators in the order in which each refines the one before."""
 
 
+@within_domains
 def crosscheck(
     model: Any,
     *,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from volvelle.domains import within_domains
 from volvelle.interchange.layout_words import read_layout_words
 from volvelle.presentable import Presentable
 from volvelle.verbs.crosscheck.answers import CrossCheck, EstimatorDifference
@@ -71,6 +72,7 @@ class SuiteCheck(Presentable):
         return sum(bool(result.difference.told) for result in self.results)
 
 
+@within_domains
 def crosscheck_suite(
     *,
     rows: Sequence[SuiteRow] = SUITE,

@@ -11,13 +11,21 @@ from numpy.typing import NDArray
 
 from volvelle.applications.collectives.own_link import OwnLink, fit_own_link, own_rows
 from volvelle.applications.own_factor import OwnFactor
-from volvelle.applications.training.own_runs import CONSTANTS, OwnFit, fit_own
+from volvelle.applications.training.own_runs import OwnFit, fit_own, shapes_of
 from volvelle.applications.training.stack_fit import errors_and_slopes, shipped_logs
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.own_calibrations import KeptLinpack, OwnCalibration, UsedLog, this_version, write_calibration
+from volvelle.catalogue.own_calibrations import (
+    KeptLinpack,
+    KeptRuns,
+    OwnCalibration,
+    UsedLog,
+    this_version,
+    write_calibration,
+)
 from volvelle.catalogue.own_spread import own_runs_spread, spread_of, typical_slopes
 from volvelle.domains import SEQUENCES, WIDTH, within_domains
 from volvelle.errors import DescriptionError
+from volvelle.estimators.factored import CONSTANTS
 from volvelle.interchange.logs.logged import Log
 from volvelle.interchange.logs.readers import read_log
 from volvelle.mapping.axis_shardings import EXPERT_DIM
@@ -111,6 +119,7 @@ class Calibrated:
             covers=covers,
             constants=dict(self.factors),
             error=None if self.elsewhere is None else float(f"{self.elsewhere:.4g}"),
+            told=None if self.fit is None or not self.runs else KeptRuns.of(self.fit.told),
             links={one.link: {name: float(f"{value:.6g}") for name, value in one.after.items()} for one in self.links},
             power=None if self.power is None else float(f"{self.power:.4g}"),
             memory=None if self.memory is None else float(f"{self.memory:.4g}"),
@@ -212,51 +221,62 @@ def _fitted(found: Calibrated) -> Calibrated:
     errors: Table = np.zeros(0)
     if runs:
         errors, slopes = errors_and_slopes(runs, shipped_logs(runs))
-    doubts = np.array([one.doubt for one in found.runs])
     chip = found.cluster.chip
     stack = runs[0].stack if runs else ""
-    covariance = spread_of(stack or "megatron-core", chip.family, runs[0].element if runs else "bf16")
+    prior = spread_of(stack or "megatron-core", chip.family, runs[0].element if runs else "bf16")
     # Products alone tell one constant: a time goes down as it goes up.
     alone = np.zeros((0 if found.products is None else 1, len(CONSTANTS)))
     alone[:, 0] = -1.0
     told = np.zeros(0) if found.products is None else np.array([-np.log(found.products)])
-    rows, values = np.vstack([slopes / doubts[:, None], alone]), np.append(errors / doubts, told)
-    fit = fit_own(rows, values, spread=covariance, scatter=spread.scatter)
+    doubts = np.append(np.array([one.doubt for one in found.runs]), np.ones(len(alone)))
+    shapes = shapes_of(runs)
+
+    def fitted(slopes: Table, errors: Table) -> OwnFit:
+        rows, values = np.vstack([slopes, alone]), np.append(errors, told)
+        return fit_own(rows, values, shapes, prior=prior, spread=spread, doubts=doubts)
+
+    fit, values = fitted(slopes, errors), errors
     for _ in range(_ROUNDS if runs else 0):
         # Slopes change with constants: those at the new ones tell the rest of the way.
         change = fit.posterior.change
         now, slopes = errors_and_slopes(runs, shipped_logs(runs) + change)
-        rows = np.vstack([slopes / doubts[:, None], alone])
-        values = np.append((now + slopes @ change) / doubts, told)
-        fit = replace(fit_own(rows, values, spread=covariance, scatter=spread.scatter), kept=fit.kept)
-    disagreeing = _disagreeing(found.runs, values, rows, covariance, spread.scatter)
+        values = now + slopes @ change
+        fit = fitted(slopes, values)
+    disagreeing = _disagreeing(found.runs, np.append(values, told), np.vstack([slopes, alone]), doubts, prior)
     if disagreeing and 2 * len(disagreeing) >= len(found.runs):
         # Two machines or two versions: what lies between them is neither.
-        fit = replace(fit, kept=False)
-    widths = np.append(doubts, np.ones(len(alone)))
-    fit = replace(fit, before=np.append(errors, told), after=fit.after * widths)
-    kept = fit.posterior.covariance if fit.kept else covariance
-    typical = typical_slopes(chip.family)
-    own = float(np.mean(np.einsum("rc,cd,rd->r", slopes, kept, slopes))) if runs else 0.0
-    scale = max(fit.posterior.scale, float(np.std(errors)) if disagreeing else 0.0)
+        wider = replace(fit.posterior, inflation=max(fit.posterior.inflation, _scattered(errors)))
+        fit = replace(fit, kept=False, posterior=wider)
+    fit = replace(fit, before=np.append(errors, told))
+    left, typical = fit.told, typical_slopes(chip.family)
+    anywhere = float((left.covariance * typical).sum()) + left.shapes.spread**2 + left.scatter**2
+    before = float((prior * typical).sum()) + spread.shape**2 + spread.scatter**2
     return replace(
         found,
         errors=errors,
         fit=fit,
         disagreeing=disagreeing,
-        alike=exp(sqrt(own + scale**2)) if runs else None,
-        elsewhere=exp(sqrt(float((kept * typical).sum()) + scale**2)) if runs else None,
-        before=exp(sqrt(float((covariance * typical).sum()) + spread.scatter**2)),
+        alike=exp(float(np.sqrt(np.mean(left.error(slopes, shapes) ** 2)))) if runs else None,
+        elsewhere=exp(sqrt(anywhere)) if runs else None,
+        before=exp(sqrt(before)),
     )
 
 
+def _scattered(errors: Table) -> float:
+    """What variances grow by where runs scatter by more than runs of a machine do."""
+    spread = own_runs_spread()
+    return float(np.var(errors)) / (spread.scatter**2 + spread.shape**2)
+
+
 def _disagreeing(
-    runs: Sequence[OwnRun], values: Table, rows: Table, covariance: Table, scatter: float
+    runs: Sequence[OwnRun], values: Table, rows: Table, doubts: Table, prior: Table
 ) -> tuple[tuple[str, float], ...]:
     """Runs that the others do not expect, without weights that would hide them."""
     if len(runs) < 2:
         return ()
-    inverse = np.linalg.inv(rows @ covariance @ rows.T + scatter**2 * np.eye(len(rows)))
+    spread = own_runs_spread()
+    noise = doubts**2 * (spread.scatter**2 + spread.shape**2)
+    inverse = np.linalg.inv(rows @ prior @ rows.T + np.diag(noise))
     deviations = np.abs(inverse @ values) / np.sqrt(np.diag(inverse))
     return tuple(
         (one.place, float(deviation))
@@ -300,14 +320,22 @@ def _check_device(log: Log, device: str, template: str, catalogue: Catalogue) ->
         raise DescriptionError(f"{log.file} ran on {device}, and {template} has {chip}; give its machine with --on")
 
 
+def _between(factors: Table) -> str:
+    least, most = f"{float(factors.min()):.3f}", f"{float(factors.max()):.3f}"
+    return f"{least} times" if least == most else f"{least} to {most} times"
+
+
 def _notes(found: Calibrated) -> list[str]:
     notes = []
     fit = found.fit
     if fit is not None and found.runs:
-        if not fit.kept and not found.disagreeing:
-            notes.append("own runs do not predict each other better with other constants: those of the catalogue stay")
         if len(found.runs) == 1:
             notes.append("one run: no other can confirm it, so constants move a part of the way only")
+        if fit.kept:
+            slower = np.exp(fit.told.shapes.told(fit.shapes).shift)
+            notes.append(
+                f"beside constants, chips take {_between(slower)} as long for products shaped as those of own runs"
+            )
         shapes = {(one.settings["model"], one.settings["sequence"]) for one in found.runs}
         if len(shapes) == 1:
             notes.append("all own runs are of one shape: other models and sequences keep a wide range")

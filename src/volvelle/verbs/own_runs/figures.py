@@ -14,7 +14,7 @@ from volvelle.catalogue.own_spread import own_runs_spread
 from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.sampler import Stratified
-from volvelle.estimators.step_inputs import memory_column
+from volvelle.estimators.step_inputs import memory_columns
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.interchange.logs.logged import Log, LoggedGemm
 from volvelle.interchange.logs.run_settings import reserved_memory
@@ -81,7 +81,7 @@ def own_memory(runs: Sequence[OwnRun]) -> float | None:
             ratios.append(np.log(reserved / predicted.memory_bytes))
             # Machines differ as the model of memory is off, runs of one as what a framework keeps and loses varies.
             held = (predicted.memory_bytes, predicted.tensor_bytes)
-            varied, _ = memory_column(*held, asked.work, Stratified(_SAMPLES), np.ones(_SAMPLES))
+            varied = memory_columns(*held, asked.work, Stratified(_SAMPLES)).with_error(np.ones(_SAMPLES))
             within.append(float(np.std(np.log(varied))))
             between = np.log(fitted_constants(asked.system, asked.work.element).memory_error or 1.0)
     if not ratios:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Self, cast, get_args
 
+from volvelle.domains import check_fields
 from volvelle.errors import DescriptionError, UnknownNameError
 
 Mixer = Literal["attention", "local attention", "mamba", "mamba2", "delta net", "none"]
@@ -21,6 +22,7 @@ class LayerKind:
     feed: Feed
 
     def __post_init__(self) -> None:
+        check_fields(self, "layer")
         if self.mixer == self.feed == "none":
             raise DescriptionError("a layer has something that mixes positions, a feed-forward, or both")
 

@@ -7,7 +7,9 @@ counted in full: a causal mask is not taken to halve them, as in Megatron and in
 
 from collections import Counter
 from itertools import groupby
+from typing import Annotated
 
+from volvelle.domains import SEQUENCES, WIDTH, within_domains
 from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.attention import ATTENTION_CORE, attention
 from volvelle.workload.families.delta_net import delta_net, delta_sizes
@@ -21,7 +23,10 @@ from volvelle.workload.graph import Block, Workload
 __all__ = ["ATTENTION_CORE", "Transformer", "transformer"]
 
 
-def transformer(shape: Transformer, *, batch: int = 1, sequence: int | None = None) -> Workload:
+@within_domains
+def transformer(
+    shape: Transformer, *, batch: Annotated[int, SEQUENCES] = 1, sequence: Annotated[int | None, WIDTH] = None
+) -> Workload:
     """The workload of one forward pass over `batch` sequences, ending in the training loss."""
     length = sequence or shape.sequence
     sizes: dict[str, float] = {

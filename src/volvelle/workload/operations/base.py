@@ -7,6 +7,8 @@ from enum import Enum
 from functools import lru_cache
 from math import prod
 
+from volvelle.domains import check_fields
+from volvelle.errors import GraphError
 from volvelle.workload.signature import Signature
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, TensorLayout, split
 
@@ -53,6 +55,9 @@ class AbstractKind(ABC):
     """A kind of operation. All it knows is its signature and what is special about its kind."""
 
     signature: Signature
+
+    def __post_init__(self) -> None:
+        check_fields(self, f"{type(self).__name__} '{self.signature}'", error=GraphError)
 
     @abstractmethod
     def work(self) -> Work:
@@ -118,6 +123,9 @@ class Operation:
     """Operations of one region can be fused into one kernel, or recomputed together."""
     fused: bool = False
     """Runs inside a neighbour's kernel, so it moves no data of its own."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, f"operation {self.name!r}", error=GraphError)
 
     def gradient_name(self, index: int) -> str:
         """What the gradient of one of its inputs is called; by number too where it reads a tensor twice."""

@@ -25,6 +25,7 @@ class Contraction(AbstractKind):
     keys are where attention is local."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.signature.inputs) != 2 or len(self.signature.outputs) != 1:
             raise GraphError(f"a contraction takes two tensors and gives one, not '{self.signature}'")
         first, second = self.signature.inputs

@@ -26,6 +26,7 @@ class Convolution(AbstractKind):
     """Dimensions the window slides over. They are kept whole: parts would need each other's borders."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.signature.inputs) != 2 or len(self.signature.outputs) != 1:
             raise GraphError(f"a convolution takes a signal and a window and gives one tensor, not '{self.signature}'")
         stray = [dim for dim in self.along if dim not in self.signature.dims]

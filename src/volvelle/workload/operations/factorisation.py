@@ -22,6 +22,7 @@ class Factorisation(AbstractKind):
     signature: Signature
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         shape = [len(dims) for dims in (*self.signature.inputs, *self.signature.outputs)]
         if len(self.signature.inputs) != 2 or shape != [2, 2, 2]:
             raise GraphError(

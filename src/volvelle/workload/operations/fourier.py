@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
+from volvelle.domains import POINT_WORK, number
 from volvelle.errors import GraphError
 from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Unit, Work, gradients_of_kernel
 from volvelle.workload.signature import Signature
@@ -20,12 +21,13 @@ class Fourier(AbstractKind):
 
     signature: Signature
     along: str
-    flops: float
+    flops: float = number(POINT_WORK)
     """FLOP for every point: 5·log₂ n for a transform of length n by the usual count."""
     unit: Unit = Unit.VECTOR
     """Matrix, where the transform is done as products with small dense transforms."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.signature.inputs) != 1 or self.signature.inputs != self.signature.outputs:
             raise GraphError(f"a Fourier transform takes one tensor and gives one like it, not '{self.signature}'")
         if self.along not in self.signature.dims:

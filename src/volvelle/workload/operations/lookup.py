@@ -24,6 +24,7 @@ class Lookup(AbstractKind):
     """The backward direction: add rows into the table's gradient."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.signature.inputs) != 2 or len(self.signature.outputs) != 1:
             raise GraphError(f"a lookup takes indices and a table and gives rows, not '{self.signature}'")
 

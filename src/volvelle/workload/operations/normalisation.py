@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import final
 
+from volvelle.domains import POINT_WORK, number
 from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Unit, Work, gradients_of_kernel
 from volvelle.workload.signature import Signature
 
@@ -20,7 +21,7 @@ class Normalisation(AbstractKind):
 
     signature: Signature
     along: str
-    flops: float = 5.0
+    flops: float = number(POINT_WORK, 5.0)
     """FLOP for every point of the first input."""
     saves_output: bool = False
     """Its gradient reads the output (softmax) rather than the input (layer norm)."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import final
 
+from volvelle.domains import POINT_WORK, number
 from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Unit, Work, gradients_of_kernel
 from volvelle.workload.signature import Signature
 
@@ -19,7 +20,7 @@ class Pointwise(AbstractKind):
     """
 
     signature: Signature
-    flops: float = 1.0
+    flops: float = number(POINT_WORK, 1.0)
     """FLOP for every point."""
     saves: tuple[int, ...] = ()
     """Which tensors its gradient reads: input numbers, or with ~n output numbers."""

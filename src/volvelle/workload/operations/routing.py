@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import final
 
+from volvelle.domains import POINT_WORK, number
 from volvelle.workload.operations.base import (
     AbstractKind,
     Gradients,
@@ -31,7 +32,7 @@ class Routing(AbstractKind):
     signature: Signature
     carries: tuple[str, str] = ("position", "slots")
     """A dimension before and the dimension after into which it is dealt out."""
-    flops: float = 0.0
+    flops: float = number(POINT_WORK, 0.0)
     """FLOP for every point of the larger side."""
 
     def work(self) -> Work:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
+from volvelle.domains import POINT_WORK, number
 from volvelle.errors import GraphError
 from volvelle.workload.operations.base import AbstractKind, Gradients, Operation, Unit, Work, gradients_of_kernel
 from volvelle.workload.signature import Signature
@@ -21,12 +22,13 @@ class Scan(AbstractKind):
 
     signature: Signature
     along: str
-    flops: float = 2.0
+    flops: float = number(POINT_WORK, 2.0)
     """FLOP for every point of all dimensions: a multiplication and an addition, if nothing else is said."""
     unit: Unit = Unit.VECTOR
     """The matrix units where it is done in chunks, as products."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.along not in self.signature.dims:
             raise GraphError(f"the scan '{self.signature}' runs along {self.along!r}, which is none of its dimensions")
 

@@ -39,6 +39,13 @@ def test_failures_are_what_most_of_the_width_comes_from() -> None:
         assert (run.alone["accelerators"] == 0.0) == (run.row.accelerators is not None)
 
 
+def test_writes_behind_the_work_are_in_doubt_where_no_interval_is_stated() -> None:
+    for run in VALIDATION.runs:
+        in_flight = run.row.way == "asynchronous" and run.row.interval is None
+        assert (run.alone["write"] > 0.0) == in_flight, run.row.name
+    assert 0.0 < VALIDATION.width_alone["write"] < 0.01
+
+
 def test_with_their_own_rates_runs_are_within_four_points() -> None:
     assert VALIDATION.own_distance <= 0.04
 

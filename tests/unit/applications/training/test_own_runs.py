@@ -7,11 +7,13 @@ import pytest
 
 from volvelle import Catalogue
 from volvelle.applications.training.measurements import training_measurements
-from volvelle.applications.training.own_runs import CONSTANTS, Corpus, fit_own, own_spreads
+from volvelle.applications.training.own_runs import Corpus, fit_own, own_spreads
 from volvelle.applications.training.own_runs_scores import published_corpus
 from volvelle.applications.training.stack_fit import runs_of
-from volvelle.catalogue.own_spread import own_runs_spread, spread_of, typical_slopes
+from volvelle.catalogue.own_spread import OwnScatter, own_runs_spread, spread_of, typical_slopes
+from volvelle.estimators.factored import CONSTANTS
 
+SCATTER = OwnScatter(scatter=0.05, shape=0.06, reach=2.0, freedom=2.0)
 FEW = ("internevo", "nemo-24.07", "mlperf-gpt3-v3.1", "moe-folding-t3")
 
 
@@ -38,14 +40,38 @@ def test_software_whose_constants_are_held_is_open_on_families_that_were_never_r
     assert few().spread("megatron-lm", "xe-hpc", "fp16")[0, 0] > 0.0
 
 
-def test_own_runs_that_do_not_predict_each_other_better_change_nothing() -> None:
-    spread = 0.04 * np.eye(len(CONSTANTS))
+def test_runs_that_agree_are_followed_and_runs_that_do_not_are_not() -> None:
+    prior = 0.04 * np.eye(len(CONSTANTS))
     slopes = np.zeros((3, len(CONSTANTS)))
     slopes[:, 0] = -1.0
-    fit = fit_own(slopes, np.array([0.2, -0.2, 0.01]), spread=spread, scatter=0.08)
-    assert not fit.kept
-    assert not fit.change.any()
-    assert fit_own(slopes, np.array([0.2, 0.21, 0.19]), spread=spread, scatter=0.08).kept
+    same = np.zeros((3, 3))
+    torn = fit_own(slopes, np.array([0.2, -0.2, 0.01]), same, prior=prior, spread=SCATTER)
+    sure = fit_own(slopes, np.array([0.2, 0.21, 0.19]), same, prior=prior, spread=SCATTER)
+    assert abs(torn.change[0]) < 0.03
+    assert sure.change[0] < -0.14
+    assert torn.told.error(slopes, same)[0] > 1.5 * sure.told.error(slopes, same)[0]
+
+
+def test_a_shape_that_was_run_is_surer_than_one_that_was_not() -> None:
+    prior = 0.0004 * np.eye(len(CONSTANTS))
+    slopes = np.zeros((2, len(CONSTANTS)))
+    slopes[:, 0] = -1.0
+    run, other = np.full((2, 3), 10.0), np.full((2, 3), 20.0)
+    fit = fit_own(slopes, np.array([0.1, 0.11]), run, prior=prior, spread=SCATTER)
+    assert fit.told.error(slopes, run)[0] < 0.8 * fit.told.error(slopes, other)[0]
+    assert fit.told.shapes.told(run).shift[0] > 0.03
+    assert abs(fit.told.shapes.told(other).shift[0]) < 1e-3
+
+
+def test_a_run_in_doubt_is_followed_less() -> None:
+    prior = 0.01 * np.eye(len(CONSTANTS))
+    slopes = np.zeros((1, len(CONSTANTS)))
+    slopes[:, 0] = -1.0
+    one = {"prior": prior, "spread": SCATTER}
+    sure = fit_own(slopes, np.array([0.2]), np.zeros((1, 3)), doubts=np.ones(1), **one)
+    unsure = fit_own(slopes, np.array([0.2]), np.zeros((1, 3)), doubts=np.full(1, 3.0), **one)
+    assert abs(unsure.change[0]) < 0.7 * abs(sure.change[0])
+    assert unsure.told.shapes.told(np.zeros((1, 3))).shift[0] < sure.told.shapes.told(np.zeros((1, 3))).shift[0]
 
 
 def test_shipped_spreads_are_covariances() -> None:
@@ -62,7 +88,8 @@ def test_shipped_spreads_are_those_of_calibration_runs() -> None:
     whole = published_corpus(Catalogue())
     kept = [run for run, fitted in zip(whole.runs, whole.calibration, strict=True) if fitted]
     corpus, shipped = Corpus(kept), own_runs_spread()
-    assert (shipped.share, shipped.scatter) in own_spreads(corpus)
+    known = OwnScatter(**{name: getattr(shipped, name) for name in OwnScatter.model_fields})
+    assert (shipped.share, known) in own_spreads(corpus)
     for stack, family, element in (
         ("nemo", "hopper", "bf16"),
         ("fsdp", "ampere", "bf16"),

@@ -8,6 +8,7 @@ import pytest
 from volvelle import Catalogue
 from volvelle.applications.training.ran_or_failed import (
     TriedFit,
+    left_out_chances,
     likeliest_spike,
     printed_error,
     tried_findings,
@@ -29,6 +30,7 @@ def test_the_factors_behind_drawn_runs_are_found_again() -> None:
     some = next(one for one in tried_fits() if one.told)
     rooms = draws.uniform(-1.0, 1.0, 4000)
     errors, spikes = (np.log(LogStudent(1.0, factor).at(draws.uniform(size=4000))) for factor in (1.2, 1.4))
+    spikes = np.abs(spikes)
     runs = [
         TriedFit(
             row=replace(some.row, ran=bool(error + spike <= room), memory=float(np.exp(error))),
@@ -47,8 +49,16 @@ def test_chances_are_what_happened_with_publications_left_out() -> None:
     assert found.value["failed"] >= 30  # type: ignore[index]
     bins = [one["left_out"] for one in found.value["bins"]]  # type: ignore[index]
     for one in bins:
-        if one["runs"] >= 10:
-            assert abs(one["chance"] - one["ran"]) <= 0.15
+        # Fewer runs than ten may be off by two standard deviations of the share that so many of that chance show.
+        scatter = np.sqrt(one["chance"] * (1.0 - one["chance"]) / one["runs"])
+        assert abs(one["chance"] - one["ran"]) <= (0.15 if one["runs"] >= 10 else max(0.15, 2.0 * scatter))
+
+
+def test_chances_with_publications_left_out_tell_more_than_the_share_that_ran() -> None:
+    runs = tried_fits()
+    _, told = left_out_chances(runs)
+    ran = np.array([one.ran for one in runs])
+    assert np.mean((told - ran) ** 2) < 0.5 * np.mean((ran.mean() - ran) ** 2)
 
 
 def test_no_run_that_ran_is_all_but_ruled_out() -> None:
@@ -59,8 +69,8 @@ def test_a_loss_in_thirty_two_bits_is_what_large_vocabularies_fail_by() -> None:
     """Qwen3 32B under torchtitan over 8 tensor ranks and 4 replicas: GiB of 95.0 as printed; 64 sequences failed."""
     runs = [one for one in tried_fits() if one.row.head.group == "torchtitan-qwen3-32b" and one.row.tensor == 8]
     gib = {one.row.micro_batch: 95.0 * np.exp(-one.room) for one in runs if one.row.data == 4}
-    assert gib[16] == pytest.approx(43.45, rel=0.15)
-    assert gib[32] == pytest.approx(70.79, rel=0.2)
+    assert gib[16] == pytest.approx(43.45, rel=0.03)
+    assert gib[32] == pytest.approx(70.79, rel=0.05)
     assert gib[64] > 95.0
     assert not any(one.ran for one in runs if one.row.micro_batch == 64)
 
@@ -72,3 +82,17 @@ def test_runs_that_are_held_out_as_times_tell_nothing_of_memory() -> None:
     assert all(one.told for one in others)
     error = printed_error(runs)
     assert (printed_error(others), likeliest_spike(others, error)) == (error, likeliest_spike(runs, error))
+
+
+def test_a_compiled_loss_writes_no_logits_in_thirty_two_bits() -> None:
+    """Qwen3 32B under torchtitan on 8 chips, two sequences each: GB as printed, without torch.compile and with it."""
+    gb = {one.row.head.row_id: one.needed / 1e9 for one in tried_fits() if one.row.head.row_id in ("F0096", "F0097")}
+    assert gb["F0096"] == pytest.approx(95.9, rel=0.03)
+    assert gb["F0097"] == pytest.approx(87.9, rel=0.03)
+
+
+def test_deepspeed_in_bf16_holds_gradients_twice_and_shares_out_its_optimiser_at_any_stage() -> None:
+    """Argonne's small models, ZERO_STAGE=0, on 68.7 GB: 14 layers ran and 16 did not, 18 and 20 of the narrower one."""
+    for model, ran, failed in (("llama3-3b-cut", 14, 16), ("smollm3-3b-cut", 18, 20)):
+        needed = {one.row.layers: one.needed for one in tried_fits() if one.row.model == model}
+        assert 0.8 * 68.7e9 < needed[ran] < 68.7e9 < 1.15 * needed[failed]

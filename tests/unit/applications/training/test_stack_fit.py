@@ -14,9 +14,13 @@ from volvelle.applications.training.stack_fit import Run, factors_of, fit_stacks
 
 
 @pytest.fixture(scope="module")
-def runs() -> tuple[Run, ...]:
+def every(catalogue: Catalogue) -> tuple[Run, ...]:
+    return stack_runs(calibration_rows(training_measurements(), shipped=True), catalogue)
+
+
+@pytest.fixture(scope="module")
+def runs(every: tuple[Run, ...]) -> tuple[Run, ...]:
     """Of two stacks on one family, few enough to be quick."""
-    every = stack_runs(calibration_rows(training_measurements(), shipped=True), Catalogue())
     return tuple(run for run in every if run.source in ("moe-folding-t3", "nemo-24.07", "torchtitan"))
 
 
@@ -38,10 +42,9 @@ def test_runs_that_are_all_slower_are_put_down_to_their_stack_and_not_to_others(
     assert abs(np.mean(moved[~theirs])) < 0.1 * np.log(1.3)
 
 
-def test_shipped_factors_name_the_runs_behind_them() -> None:
+def test_shipped_factors_name_the_runs_behind_them(every: tuple[Run, ...]) -> None:
     file = ROOT / "src" / "volvelle" / "catalogue" / "data" / "stacks.csv"
     shipped = list(csv.DictReader(file.read_text("utf-8").splitlines()))
-    every = stack_runs(calibration_rows(training_measurements(), shipped=True), Catalogue())
     for row in shipped:
         alike = [run for run in every if (run.stack, run.family) == (row["stack"], row["family"])]
         alike = [run for run in alike if run.element == row["element"]]

@@ -306,7 +306,7 @@ def test_what_cannot_be_traced_is_refused_by_name(step: TrainingStep, monkeypatc
 
 
 def test_groups_beyond_exact_arithmetic_are_refused(step: TrainingStep) -> None:
-    table = MappingTable.columns(tensor=[1, 2], data=[32, 2.0**60])
+    table = replace(MappingTable.columns(tensor=[1, 2]), data=np.array([32, 2.0**60]))
     with pytest.raises(OutsideDomainError, match=r"beyond 2\^52"):
         CompiledClosedForm().table(step, small_cluster(), table)
 

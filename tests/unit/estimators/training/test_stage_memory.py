@@ -1,5 +1,7 @@
 """What a stage holds: one recipe for kernels one after another and for kernels that stream."""
 
+from dataclasses import replace
+
 import pytest
 
 import volvelle
@@ -47,3 +49,12 @@ def test_a_model_that_streams_holds_the_states_that_the_closed_form_says() -> No
 def test_a_second_copy_takes_its_share_of_weights_and_nothing_else() -> None:
     assert state_bytes(100.0, recipe(), sharing=4.0, zero=3.0, secondary=2.0) == [150.0, 100.0, 300.0]
     assert state_bytes(100.0, recipe(), sharing=4.0, zero=1.0, secondary=2.0) == [200.0, 400.0, 300.0]
+
+
+def test_software_that_adds_gradients_up_in_a_wider_type_may_hold_them_twice() -> None:
+    step = TrainingStep(model=transformer(SMALL), batch=1)
+    twice = MemoryRecipe.of(step, gradient_copy=2.0)
+    assert state_bytes(100.0, twice, sharing=4.0, zero=1.0) == [200.0, 600.0, 300.0]
+    assert state_bytes(100.0, twice, sharing=4.0, zero=2.0) == [200.0, 100.0, 300.0]
+    narrow = MemoryRecipe.of(replace(step, gradient_element="bf16"), gradient_copy=2.0)
+    assert state_bytes(100.0, narrow, sharing=4.0, zero=1.0) == [200.0, 200.0, 300.0]

@@ -94,6 +94,71 @@ def test_a_published_result_a_line_is_read_as_printed() -> None:
     assert {(row.operation, row.ranks) for row in rows.values()} == {("all_reduce", 4)}
 
 
+@pytest.mark.parametrize(
+    ("name", "operation", "ranks", "nodes", "microseconds", "bus"),
+    [
+        ("nccl-json-gh200-reduce", "all_reduce", 2, 1, (9341.2783, 9286.291975), (114.94592, 115.626541)),
+        ("nccl-json-h100-gather", "all_gather", 4, 1, (368.2665, 363.929), (273.343614, 276.601469)),
+        ("nccl-json-gh200-alltoall", "all_to_all", 8, 2, (5916.094413, 5929.875706), (39.702041, 39.609772)),
+    ],
+)
+def test_a_published_file_of_json_is_read_as_printed(
+    name: str, operation: str, ranks: int, nodes: int, microseconds: tuple[float, float], bus: tuple[float, float]
+) -> None:
+    log = read(name)
+    assert (log.tool, log.refused, len(log.collectives)) == ("nccl-json", (), 6)
+    assert {(row.operation, row.ranks, row.nodes) for row in log.collectives} == {(operation, ranks, nodes)}
+    middle = log.collectives[2:4]
+    assert tuple(row.seconds for row in middle) == tuple(time / 1e6 for time in microseconds)
+    assert tuple(row.bus_rate for row in middle) == tuple(1e9 * rate for rate in bus)
+    assert [row.in_place for row in middle] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "operation", "line", "size", "microseconds", "refused"),
+    [
+        ("rccl-csv-mpi", "all_reduce", 2, 2**20, 55.66, []),
+        ("rccl-csv-reduce", "all_reduce", 5, 2**28, 2086.2, [6]),
+        ("rccl-csv-gather", "all_gather", 6, 2**30, 3085.9, [3]),
+    ],
+)
+def test_a_published_table_is_read_as_printed(
+    name: str, operation: str, line: int, size: int, microseconds: float, refused: list[int]
+) -> None:
+    log = read(name)
+    assert (log.tool, [one.line for one in log.refused]) == ("nccl-csv", refused)
+    assert {(row.operation, row.ranks) for row in log.collectives} == {(operation, 8)}
+    assert [(row.size, row.seconds) for row in log.collectives if row.line == line] == [(size, microseconds / 1e6)]
+
+
+def test_a_column_that_the_header_lacks_is_the_nodes() -> None:
+    row = read("rccl-csv-mpi").collectives[0]
+    assert (row.nodes, row.ranks, row.element) == (1, 8, "float")
+
+
+def test_of_ranks_in_groups_results_are_those_of_the_first() -> None:
+    text = (LOGS / "nccl-json-h100-gather.txt").read_text()
+    others = text.replace(
+        '"devices":[',
+        '"devices":['
+        + ",".join(
+            f'{{"rank":{rank},"group":{rank % 2},"hostname":"{"ab"[rank % 2]}","device_info":"NVIDIA H100"}}'
+            for rank in range(8)
+        )
+        + '],"of one group":[',
+    )
+    log = log_of(others, "groups")
+    assert log.refused == ()
+    assert {(row.ranks, row.nodes) for row in log.collectives} == {(4, 1)}
+    printed = (LOGS / "nccl-b200-gather.txt").read_text()
+    ranks = "".join(
+        f"#  Rank {rank:2} Group {rank // 16} Pid 1 on host{rank // 8} device {rank % 8} [0x1b] NVIDIA B200\n"
+        for rank in range(32)
+    )
+    log = log_of(ranks + printed, "printed groups")
+    assert {(row.ranks, row.nodes) for row in log.collectives} == {(16, 2)}
+
+
 def test_a_result_that_is_cut_is_refused_with_its_line() -> None:
     text = (LOGS / "rccl-reporter.txt").read_text()
     log = log_of(text[: text.index('"time":20.26')] + "\n", "cut")

@@ -1,0 +1,83 @@
+"""How far one step may be off: by what runs leave open of the constants it feels, one's own where there are any."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from math import exp
+
+import numpy as np
+
+from volvelle.estimators.calibration import Calibrations, calibrations_of
+from volvelle.estimators.own_shapes import product_shapes
+from volvelle.estimators.step_errors import StepError
+from volvelle.estimators.training.constant_slopes import Table, constant_slopes
+from volvelle.mapping.axis_shardings import EXPERT_DIM
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping
+from volvelle.system.cluster import Cluster
+from volvelle.workload.training import TrainingStep
+
+
+def step_error(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | None = None) -> StepError:
+    """How far a whole step on a machine may be off, and in which ways it leaves what runs tell of.
+
+    Without a layout, of any on all its chips.
+    """
+    known = calibrations_of(cluster)
+    own = by_constants = None
+    if mapping is not None and known.errors is not None and "step_error" not in known.chosen:
+        layout = mapping
+
+        def slopes() -> Table:
+            return _slopes(_Asked(cluster, step, layout))
+
+        own = _by_own_runs(known, cluster, step, mapping, slopes)
+        if known.stack and not known.own_runs(cluster.chip, step.element):
+            by_constants = known.errors().of_step(slopes, cluster.chip.family, step.element, known.stack)
+    return known.step_error(
+        cluster.chip,
+        step.element,
+        mixture=EXPERT_DIM in step.model.sizes,
+        chips=cluster.accelerators if mapping is None else mapping.chips,
+        own=own,
+        by_constants=by_constants,
+    )
+
+
+def ways_left(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping) -> tuple[str, ...]:
+    """In which ways a step leaves what runs tell of."""
+    known, mixture = calibrations_of(cluster), EXPERT_DIM in step.model.sizes
+    return tuple(known.step_error(cluster.chip, step.element, mixture=mixture, chips=mapping.chips).left)
+
+
+def _by_own_runs(
+    known: Calibrations, cluster: Cluster, step: TrainingStep, mapping: ParallelMapping, slopes: Callable[[], Table]
+) -> float | None:
+    """What own runs leave of the very step, as a factor; None: there are none that tell."""
+    software = known.software
+    if software is None or software.own_runs is None or not known.own_runs(cluster.chip, step.element):
+        return None
+    shapes = product_shapes(step, MappingTable.of([mapping]))
+    return exp(float(software.own_runs().error(slopes()[None], shapes)[0]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """A question as a key: the very machine and step, and a layout."""
+
+    cluster: Cluster
+    step: TrainingStep
+    mapping: ParallelMapping
+
+    def __hash__(self) -> int:
+        return hash((id(self.cluster), id(self.step), self.mapping))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Asked):
+            return False
+        return other.cluster is self.cluster and other.step is self.step and other.mapping == self.mapping
+
+
+@lru_cache(maxsize=64)
+def _slopes(asked: _Asked) -> Table:
+    """One question is asked about several times for one answer."""
+    return np.asarray(constant_slopes(asked.step, asked.cluster, MappingTable.of([asked.mapping]))[0])

@@ -1,0 +1,48 @@
+"""Ranges of steps by what is open of constants: what is shipped is what calibration runs say."""
+
+import numpy as np
+import pytest
+
+from volvelle.catalogue.left_out import publications_left_out
+from volvelle.catalogue.training_errors import (
+    open_constants,
+    reaches_left_out,
+    step_ranges,
+    stretch_by,
+    training_errors,
+)
+
+ROWS = publications_left_out("training")
+
+
+def test_the_stretch_is_that_of_left_out_runs() -> None:
+    assert {row.row_id for row in ROWS} == set(open_constants())
+    assert step_ranges().stretch == pytest.approx(stretch_by(ROWS, step_ranges().scatter), rel=1e-3)
+
+
+def test_large_publications_left_out_lie_within_a_band_but_for_one_in_ten() -> None:
+    known, within = reaches_left_out(), []
+    for source in {row.source for row in ROWS}:
+        own = [row for row in ROWS if row.source == source]
+        if len(own) >= 20:
+            within.append(0.65 <= float(np.mean([abs(row.residual) <= known[row.row_id] for row in own])) <= 0.955)
+    assert len(within) == 8
+    assert sum(within) >= 7
+
+
+def test_one_more_publication_is_counted_than_there_are() -> None:
+    """Of four publications of one run each no four fifths can be told: what all keep to is taken."""
+    few = [next(row for row in ROWS if row.source == source) for source in sorted({row.source for row in ROWS})[:4]]
+    scales = np.hypot([open_constants()[row.row_id] for row in few], 0.1)
+    assert stretch_by(few, 0.1) == pytest.approx(max(np.abs([row.residual for row in few]) / scales))
+
+
+def test_what_others_leave_open_widens_a_step_and_unknown_software_is_not_answered_by_it() -> None:
+    errors, slopes = training_errors(), np.zeros(11)
+    slopes[0] = -0.9
+    known, unseen = (errors.of_step(lambda: slopes, "hopper", "bf16", stack) for stack in ("nemo", "internevo"))
+    assert known is not None
+    assert unseen is not None
+    assert 1.1 < known < unseen < 1.4
+    assert errors.of_step(lambda: slopes, "hopper", "bf16", "nobody's") is None
+    assert errors.of_step(lambda: slopes, "nobody's", "bf16", "nemo") is None

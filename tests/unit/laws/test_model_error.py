@@ -1,0 +1,68 @@
+"""How likely memory suffices, against sums over many draws and against what must hold of any chance."""
+
+import numpy as np
+import pytest
+
+from volvelle.laws.model_error import chance_to_fit
+from volvelle.spread import LogStudent, model_nodes, model_reach, model_share
+
+
+def _even(count: int) -> np.ndarray:
+    return (np.arange(count) + 0.5) / count
+
+
+@pytest.mark.parametrize(
+    ("error", "spike"), [(1.17, 1.15), (1.5, 1.1), (1.3, 1.3), (1.02, 1.6), (1.12, 1.5), (1.3, 1.6)]
+)
+def test_the_chance_is_that_of_every_error_with_every_spike(error: float, spike: float) -> None:
+    errors = LogStudent(1.0, error).at(_even(2000))
+    spikes = LogStudent(1.0, spike).at((1.0 + _even(2000)) / 2.0)
+    needed = np.sort(np.outer(60.0 * errors + 2.0, spikes).ravel())
+    rooms = np.array([20.0, 40.0, 55.0, 62.0, 70.0, 90.0, 200.0])
+    counted = np.searchsorted(needed, rooms) / len(needed)
+    assert chance_to_fit(rooms, 60.0, kept=2.0, error=error, spike=spike) == pytest.approx(counted, abs=6e-4)
+
+
+def test_with_an_error_alone_the_chance_is_its_own_share() -> None:
+    low, high = LogStudent(60.0, 1.4).bounds(0.6)
+    found = chance_to_fit(np.array([low, 60.0, high]), 60.0, error=1.4, spike=1.0)
+    assert found == pytest.approx([0.2, 0.5, 0.8], abs=1e-9)
+
+
+def test_a_spike_takes_more_and_never_less() -> None:
+    _, high = LogStudent(60.0, 1.4).bounds(0.6)
+    found = chance_to_fit(np.array([59.9, 60.0, high]), 60.0, error=1.0, spike=1.4)
+    assert found == pytest.approx([0.0, 0.0, 0.6], abs=1e-9)
+    with_both, with_error = (chance_to_fit(60.0, 60.0, error=1.2, spike=spike) for spike in (1.2, 1.0))
+    assert with_both < with_error == pytest.approx(0.5)
+
+
+def test_what_is_certain_fits_or_does_not() -> None:
+    assert list(chance_to_fit(np.array([61.9, 62.0]), 60.0, kept=2.0, error=1.0, spike=1.0)) == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(("error", "spike"), [(1.17, 1.15), (1.05, 1.5)])
+def test_more_room_never_makes_a_fit_less_likely(error: float, spike: float) -> None:
+    found = chance_to_fit(np.geomspace(0.5, 100.0, 400), 1.0, error=error, spike=spike)
+    assert np.all(np.diff(found) >= 0.0)
+    assert found[0] < 0.01
+    assert found[-1] > 0.999
+
+
+def test_memory_kept_beside_is_not_off_by_the_error() -> None:
+    some = {"error": 1.3, "spike": 1.2}
+    assert chance_to_fit(10.0, 4.0, kept=4.0, **some) > chance_to_fit(10.0, 8.0, **some)
+
+
+def test_shares_of_a_model_s_error_are_the_inverse_of_its_reach() -> None:
+    for level in (0.05, 0.5, 0.8, 0.99):
+        assert model_share(np.array([model_reach(level)]))[0] == pytest.approx((1.0 + level) / 2.0)
+
+
+def test_weights_of_a_model_s_error_make_means_of_it() -> None:
+    deviations, weights = model_nodes(24)
+    assert weights.sum() == pytest.approx(1.0)
+    assert (weights * model_share(deviations)).sum() == pytest.approx(0.5)
+    sizes, weights = model_nodes(24, upper=True)
+    assert weights.sum() == pytest.approx(1.0)
+    assert (weights * model_share(sizes)).sum() == pytest.approx(0.75)
