@@ -52,8 +52,13 @@ def memory_columns(whole: float, tensors: float, step: TrainingStep, sampler: Sa
 
 def chance_of_room(capacity: Number, memory: MemoryColumns, fitted: FittedConstants) -> float:
     """How likely memory suffices: computed as far as the model's error goes, a mean over samples of all else."""
+    return float(np.mean(chances_of_room(capacity, memory, fitted)))
+
+
+def chances_of_room(capacity: Number, memory: MemoryColumns, fitted: FittedConstants) -> Column:
+    """The same on every sample."""
     factors = {"error": fitted.memory_error or 1.0, "spike": fitted.memory_spike or 1.0}
-    return float(np.mean(chance_to_fit(capacity, memory.moved, kept=memory.kept, **factors)))
+    return chance_to_fit(capacity, memory.moved, kept=memory.kept, **factors)
 
 
 def load_column(

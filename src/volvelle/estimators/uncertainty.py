@@ -23,7 +23,7 @@ from volvelle.estimators.question_error import step_error
 from volvelle.estimators.result import EstimateTable, Range, TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.step_errors import CHIP, StepError
-from volvelle.estimators.step_inputs import chance_of_room, load_column, memory_columns
+from volvelle.estimators.step_inputs import chances_of_room, load_column, memory_columns
 from volvelle.laws.model_error import error_beside_inputs
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import Number
@@ -262,8 +262,8 @@ class Samples:
     """With the model's own error."""
     memory: Column
     """Likewise."""
-    sufficient: NDArray[np.bool_]
-    """Where memory suffices, nothing left free."""
+    sufficient: Column
+    """How likely memory suffices, nothing left free."""
     level: float
     inputs: tuple[str, ...]
     """Which numbers of the machine, and of what the step's time rests on, were varied."""
@@ -364,26 +364,21 @@ class UnderUncertainty(TrainingEstimator):
         held_error = memory_error_column(fitted.memory_error, sampler)
         held = memory_columns(central.memory_bytes, central.tensor_bytes, workload, sampler)
         memory = held.with_error(held_error)
+        told = known.factor is not None and CHIP not in known.left
         samples = Samples(
             system=variants,
             time=self._times(central.time, table.time * load, known, mixture=bool(loads), sampler=sampler),
             memory=memory,
-            sufficient=suffices(variants.chip.capacity, memory, fitted.memory_spike, sampler),
+            sufficient=np.broadcast_to(chances_of_room(variants.chip.capacity, held, fitted), memory.shape),
             level=self.level,
             inputs=(*varied, *loads),
             held=held.varied,
-            model="the model, by calibration runs"
-            if known.factor is not None and CHIP not in known.left
-            else "the model, not calibrated on this family",
+            model="the model, " + ("by calibration runs" if told else "not calibrated on this family"),
         )
-        own = {
-            "time": central.time,
-            "memory": central.memory_bytes,
-            "headroom": central.capacity - central.memory_bytes,
-        }
+        room = central.capacity - central.memory_bytes
+        own = {"time": central.time, "memory": central.memory_bytes, "headroom": room}
         ranges = {name: found.holding(own[name]) for name, found in samples.ranges().items()}
-        fits = chance_of_room(variants.chip.capacity, held, fitted)
-        return replace(central, ranges=ranges, fits=fits), samples
+        return replace(central, ranges=ranges, fits=float(np.mean(samples.sufficient))), samples
 
     def _times(self, central: float, inputs: Column, known: StepError, *, mixture: bool, sampler: Sampler) -> Column:
         """Times as inputs vary, by the model's own error; around the centre, which residuals of calibration are of."""

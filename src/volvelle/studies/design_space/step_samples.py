@@ -36,8 +36,8 @@ class Drawn(Protocol):
         """Bytes on the fullest chip; None: nothing is known of how far they are off."""
 
     @property
-    def sufficient(self) -> NDArray[np.bool_] | None:
-        """Where memory suffices; None: likewise."""
+    def sufficient(self) -> Column | None:
+        """How likely memory suffices; None: likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class StepSamples:
     memory: Column | None = None
     """None: at some point nothing is known of how far it is off."""
     sufficient: Column | None = None
-    """1 where memory suffices, else 0; None: likewise."""
+    """How likely memory suffices; None: likewise."""
     stated: Sequence[Range | None] = ()
     """Ranges that samples were made of, where it is not the other way round."""
 
@@ -69,7 +69,7 @@ class StepSamples:
         )
 
 
-def _stacked(columns: Sequence[Column | NDArray[np.bool_] | None]) -> Column:
+def _stacked(columns: Sequence[Column | None]) -> Column:
     blank = np.full(SAMPLES, np.nan)
     return np.stack([blank if column is None else np.asarray(column, dtype=float) for column in columns])
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import RangeBasis, range_basis, step_basis
 from volvelle.estimators.rates import SustainedRates
@@ -43,8 +42,8 @@ class MappingRange:
     """Seconds a step on every sample."""
     memory: Column | None = None
     """Bytes on the fullest chip; None: nothing is known of how far they are off, as of what fits."""
-    sufficient: NDArray[np.bool_] | None = None
-    """Where memory suffices, nothing left free."""
+    sufficient: Column | None = None
+    """How likely memory suffices, nothing left free."""
     ranges: Mapping[str, Range] = field(default_factory=dict)
     """Of the time, and where kernels run one by one of memory and of memory left."""
     fits: float | None = None

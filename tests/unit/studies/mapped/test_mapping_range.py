@@ -32,7 +32,7 @@ def test_kernels_one_by_one_have_the_ranges_that_an_estimate_of_their_layout_has
     assert answer.sure.ranges["time"].low < plan.time < answer.sure.ranges["time"].high
     told = answer.sure.basis.model_error
     assert told is not None
-    assert told == volvelle.estimate("gpt2", on="dgx-h100/8", batch=8).basis.model_error
+    assert told == volvelle.estimate("gpt2", on="dgx-h100/8", batch=64).basis.model_error
 
 
 def test_fused_kernels_rest_on_no_measured_run_and_say_so(fused: MapAnswer) -> None:
