@@ -298,6 +298,18 @@ def percent(share: SupportsFloat | str | Number, decimals: int = 1, *, signed: b
     return f"{100.0 * float(share):{'+' if signed else ''},.{decimals}f} %"
 
 
+def chance_text(chance: SupportsFloat) -> str:
+    """A chance for people: no model is so sure that it rounds to nothing or to all.
+
+    >>> chance_text(0.843), chance_text(0.9991), chance_text(0.0)
+    ('84 %', 'above 99 %', 'below 1 %')
+    """
+    found = float(chance)
+    if found < 0.01:
+        return "below 1 %"
+    return "above 99 %" if found > 0.99 else percent(found, 0)
+
+
 def whole_text(value: float) -> str:
     """A number of which parts do not matter, for people; below ten they do: 1,234 and 0.0123."""
     return f"{value:,.0f}" if abs(value) >= 10.0 or value == 0.0 else f"{value:.3g}"

@@ -8,7 +8,7 @@ from rich.text import Text
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.mapping.axes import CONTEXT
 from volvelle.mapping.parallelism import Graphs, ParallelMapping, Recompute
-from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, percent, show, whole_text
+from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, chance_text, percent, show, whole_text
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.layers_text import layers_table
 from volvelle.report.range_words import range_words
@@ -106,7 +106,7 @@ def fits_text(estimate: TrainingEstimate) -> str:
     """Whether it fits with a margin left free, and how likely it is to fit at all."""
     fits = estimate.memory_bytes <= estimate.capacity * (1.0 - estimate.margin)
     free = f", {100 * estimate.margin:g} % left free" if estimate.margin else ""
-    sure = "" if estimate.fits is None else f" (probability {100 * estimate.fits:.0f} %{free})"
+    sure = "" if estimate.fits is None else f" (probability {chance_text(estimate.fits)}{free})"
     return ("fits" if fits else "does not fit") + sure
 
 

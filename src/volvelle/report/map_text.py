@@ -7,7 +7,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, percent, show
+from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, WATTS, chance_text, percent, show
 from volvelle.report.compare_text import change_text
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.graph_picture import Edge, Node, graph_picture
@@ -71,7 +71,7 @@ def _headline(answer: MapAnswer) -> Panel:
     text.append(f"{certificate_words(found)}\n", style="green" if found.proven else "yellow")
     text.append(f"{show(plan.memory_bytes, BYTES)} of {show(plan.capacity, BYTES)} of memory on the fullest stage")
     sure = None if answer.sure is None else answer.sure.fits
-    text.append("\n" if sure is None else f", which suffices with a chance of {percent(sure, 0)}\n")
+    text.append("\n" if sure is None else f", which suffices with a chance of {chance_text(sure)}\n")
     text.append(cost_words(answer.cost))
     return Panel(
         text, title="best mapping" if found.proven else "best mapping found", border_style="green", title_align="left"

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.quantities import BYTES, SECONDS, show
+from volvelle.quantities import BYTES, SECONDS, chance_text, show
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.plan_words import dead_end_words, degrees_text, layout_cells, nearest_words, why_words
 from volvelle.report.range_words import range_words
@@ -60,7 +60,7 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
         ahead = next(layout for layout in (*plan.layouts, *plan.kinds) if layout.p_best is not None)
         likeliest = max((*plan.layouts, *plan.kinds), key=lambda layout: layout.p_best or 0.0)
         console.print(
-            f"It fits with a chance of {100 * (ahead.p_fit or 0.0):.0f} % and is the fastest of all with one of "
+            f"It fits with a chance of {chance_text(ahead.p_fit or 0.0)} and is the fastest of all with one of "
             f"{100 * (ahead.p_best or 0.0):.0f} %; {plan.sharing} layouts share nine tenths of the chance"
             + ("." if likeliest == ahead else f", the likeliest {degrees_text(likeliest.mapping)}.")
         )

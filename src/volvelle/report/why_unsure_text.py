@@ -2,7 +2,7 @@
 
 from math import expm1
 
-from volvelle.quantities import SECONDS, percent, show
+from volvelle.quantities import SECONDS, chance_text, percent, show
 from volvelle.report.terminal import plain_table, wide_console
 from volvelle.verbs.why_unsure import WhyUnsure
 
@@ -16,7 +16,7 @@ def print_why_unsure(found: WhyUnsure) -> None:
     if found.ratio is not None and found.chance is not None:
         console.print(
             f"the other layout takes {percent(found.ratio - 1.0, 1, signed=True)}; the first is the faster one with a "
-            f"chance of {percent(found.chance, 0)}"
+            f"chance of {chance_text(found.chance)}"
         )
     console.print(f"{found.of}: ± {percent(expm1(found.half_width), 1)} (80 % range); it rests on {found.rests_on}")
     rows = [
@@ -39,5 +39,5 @@ def print_why_unsure(found: WhyUnsure) -> None:
         console.print(
             f"\nfirst: {first.benchmark}, {first.minutes:g} min; ± {percent(expm1(found.half_width), 1)} becomes "
             f"± {percent(expm1(first.half_width_after), 1)}"
-            + ("" if settled is None else f", which settles it with a chance of {percent(settled, 0)}")
+            + ("" if settled is None else f", which settles it with a chance of {chance_text(settled)}")
         )

@@ -1,6 +1,6 @@
 """An estimate as a notebook shows it."""
 
-from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, show, whole_text
+from volvelle.quantities import BYTES, DOLLARS, JOULES, SECONDS, chance_text, show, whole_text
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.estimate_pictures import memory_picture, time_picture
 from volvelle.report.estimate_text import bound_words
@@ -28,7 +28,7 @@ def _shown(answer: Answer) -> Shown:
             f"{whole_text(estimate.tokens_per_second)} tokens/s"
         )
     fits = "fits" if estimate.memory_bytes <= estimate.capacity * (1.0 - estimate.margin) else "does not fit"
-    sure = "" if estimate.fits is None else f" (probability {100 * estimate.fits:.0f} %)"
+    sure = "" if estimate.fits is None else f" (probability {chance_text(estimate.fits)})"
     figures.append(
         f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)} on the fullest rank "
         f"({estimate.worst_rank}): {fits}{sure}"

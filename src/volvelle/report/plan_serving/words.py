@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from volvelle.applications.serving.chance import LikelyFigure
-from volvelle.quantities import DOLLARS, SECONDS, WATTS, numbered, percent, show, whole_text
+from volvelle.quantities import DOLLARS, SECONDS, WATTS, chance_text, numbered, percent, show, whole_text
 from volvelle.verbs.plan_serving.options import ServingOption
 from volvelle.verbs.plan_serving.plan import ServingPlan
 from volvelle.verbs.serving.question import ServingQuestion
@@ -89,7 +89,7 @@ def option_lines(plan: ServingPlan, option: ServingOption) -> Iterator[str]:
     yield layout_text(plan, option)
     yield from map(figure_text, option.chance.figures)
     yield (
-        f"limits are kept with a probability of {percent(option.chance.kept, 0)}; requests are served as they come "
+        f"limits are kept with a probability of {chance_text(option.chance.kept)}; requests are served as they come "
         f"with one of {percent(option.chance.stable, 0)}"
     )
     prices = {"on owned hardware": option.cost.owned, "rented": option.cost.rented}
