@@ -150,7 +150,7 @@ class Evaluator:
                 bases += [] if sure is None else [(form.called, sure.basis)]
                 continue
             estimates.append(None if step is None or mapping is None else doubted.estimate(step, cluster, mapping))
-            bases += [] if step is None else [(form.called, step_basis(cluster, step))]
+            bases += [] if step is None else [(form.called, step_basis(cluster, step, mapping))]
         return Explained(
             cluster=cluster,
             anchor=case.anchor,
