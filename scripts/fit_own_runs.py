@@ -35,6 +35,8 @@ SCATTERS = (0.06, 0.08, 0.09, 0.1, 0.11, 0.12, 0.13, 0.14, 0.16)
 """Of a run around what its constants say, that are tried."""
 BAND = (0.65, 0.95)
 """Coverage of a large publication that is near four fifths."""
+STRETCHES = (1.0, 1.05, 1.1, 1.15, 1.2)
+"""Of ranges after own runs."""
 _NOWHERE = "?"
 """A family or an element type that no run is of."""
 
@@ -61,7 +63,12 @@ def chosen(corpus: Corpus, figures: Mapping[str, float], others: Mapping[str, An
         found = validate_own_runs(corpus, own=(3,), spread=spread).machines
         return max(abs(one.scores[3].coverage - 0.8) for one in found if one.runs >= LARGE)
 
-    return min(track(own_spreads(corpus), description="as likely"), key=miss)
+    tried = [
+        (share, scatter.model_copy(update={"stretch": stretch}))
+        for share, scatter in own_spreads(corpus)
+        for stretch in STRETCHES
+    ]
+    return min(track(tried, description="as likely"), key=miss)
 
 
 def products(*, narrow: bool) -> dict[str, float | str]:

@@ -5,7 +5,7 @@ are sealed: a file that was changed by hand is refused, one of another version o
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -59,6 +59,14 @@ class KeptLinpack(BaseModel):
     note: str
 
 
+_OF_A_RUN = ("rows", "width", "tensor", "share", "left", "noise")
+
+
+def _kept(numbers: Iterable[float]) -> list[float]:
+    """With as many digits as are worth keeping."""
+    return [float(f"{number:.6g}") for number in numbers]
+
+
 class KeptShape(BaseModel):
     """A run of one's own, by the shape of its products: rows of a micro-batch, width, tensor ranks."""
 
@@ -73,6 +81,8 @@ class KeptShape(BaseModel):
     """ln(measured / predicted) with the constants of the file."""
     noise: float
     """One standard deviation of it that nothing explains."""
+    slopes: list[float]
+    """Of ln(time) in the logarithms of constants."""
 
 
 class KeptRuns(BaseModel):
@@ -88,6 +98,10 @@ class KeptRuns(BaseModel):
     """Of what a chip takes for products of one shape, beside those of others."""
     reach: float
     """Doublings of a shape within which that is alike."""
+    freedom: float
+    """Of Student's distribution that all this is of."""
+    stretch: float
+    """By what ranges are wider than that says."""
     shapes: list[KeptShape]
 
     @classmethod
@@ -96,15 +110,15 @@ class KeptRuns(BaseModel):
         known, triangle = told.shapes, np.triu_indices(len(told.covariance))
         columns = (*(2.0**known.shapes).T, known.shares, known.left, known.noise)
         return cls(
-            covariance=[float(f"{number:.6g}") for number in told.covariance[triangle]],
+            covariance=_kept(told.covariance[triangle]),
             scatter=float(f"{told.scatter:.6g}"),
             shape=float(f"{known.spread:.6g}"),
             reach=known.reach,
+            freedom=told.freedom,
+            stretch=told.stretch,
             shapes=[
-                KeptShape(
-                    **{name: float(f"{value:.6g}") for name, value in zip(KeptShape.model_fields, row, strict=True)}
-                )
-                for row in zip(*columns, strict=True)
+                KeptShape(**dict(zip(_OF_A_RUN, _kept(row), strict=True)), slopes=_kept(slopes))
+                for *row, slopes in zip(*columns, known.slopes, strict=True)
             ],
         )
 
@@ -113,16 +127,17 @@ class KeptRuns(BaseModel):
         size = len(CONSTANTS)
         upper = np.zeros((size, size))
         upper[np.triu_indices(size)] = self.covariance
-        rows = np.array([list(one.model_dump().values()) for one in self.shapes]).reshape(
-            -1, len(KeptShape.model_fields)
-        )
+        rows = np.array([[getattr(one, name) for name in _OF_A_RUN] for one in self.shapes]).reshape(-1, len(_OF_A_RUN))
         return OwnRunsTold(
             covariance=upper + upper.T - np.diag(np.diag(upper)),
             scatter=self.scatter,
+            freedom=self.freedom,
+            stretch=self.stretch,
             beside=beside,
             shapes=OwnShapes(
                 shapes=np.log2(rows[:, :3]),
                 shares=rows[:, 3],
+                slopes=np.array([one.slopes for one in self.shapes]).reshape(-1, size),
                 left=rows[:, 4],
                 noise=rows[:, 5],
                 spread=self.shape,

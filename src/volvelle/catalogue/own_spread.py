@@ -31,6 +31,8 @@ class OwnScatter(BaseModel):
     """Doublings of a shape within which that is alike."""
     freedom: float
     """Runs as well as which all this is known of a machine."""
+    stretch: float = 1.0
+    """By what ranges are wider than all this says, to hold what they should of left-out machines."""
 
 
 class OwnRunsSpread(OwnScatter):

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.factored import chip_shares
-from volvelle.laws.shrinkage import Kriged, kriged, likeness
+from volvelle.laws.shrinkage import Kriged, kriged, likeness, student_reach
 from volvelle.mapping.parallelism import MappingTable
+from volvelle.spread import model_reach
 from volvelle.workload.training import TrainingStep
 
 Table = NDArray[np.float64]
+_LEVEL = 0.8
 _WIDTH, _POSITIONS = "hidden", "position"
 
 
@@ -40,6 +42,8 @@ class OwnShapes:
     """Of own runs, a row each, as `product_shapes` has them."""
     shares: Table = field(repr=False)
     """Of their time that is the chip's own."""
+    slopes: Table = field(repr=False)
+    """Of the logarithms of their times in those of constants."""
     left: Table = field(repr=False)
     """Of their ln(measured / predicted)."""
     noise: Table = field(repr=False)
@@ -52,7 +56,7 @@ class OwnShapes:
     def told(self, shapes: Table) -> Kriged:
         """Of products of these shapes: by how much longer the chip takes, and the variance that is told of it."""
         alike = self.spread**2 * likeness(shapes, self.shapes, reach=self.reach) * self.shares
-        return kriged(alike, self._own(), self.left, noise=self.noise)
+        return kriged(alike, self._own(), self.left, self.slopes, noise=self.noise)
 
     def factor(self, step: TrainingStep, table: MappingTable) -> Table | None:
         """By what the chip's own times are multiplied; None: nothing is told of such a model."""
@@ -65,7 +69,7 @@ class OwnShapes:
     @property
     def least(self) -> float:
         """What no factor is below."""
-        solved = kriged(np.eye(len(self.left)), self._own(), self.left, noise=self.noise).shift
+        solved = kriged(np.eye(len(self.left)), self._own(), self.left, self.slopes, noise=self.noise).shift
         return float(np.exp(self.spread**2 * np.minimum(self.shares * solved, 0.0).sum()))
 
     def _own(self) -> Table:
@@ -81,14 +85,28 @@ class OwnRunsTold:
     scatter: float
     """One standard deviation of a run around what constants and shapes say."""
     shapes: OwnShapes
+    freedom: float
+    """Of Student's distribution that all this is of."""
+    stretch: float = 1.0
+    """By what ranges are wider than that, to hold what they should of left-out machines."""
     beside: float = 0.0
-    """The same of what is not of these runs: another chip of the family."""
+    """One standard deviation of what is not of these runs: another chip of the family."""
 
     def error(self, slopes: Table, shapes: Table | None) -> Table:
-        """One standard deviation, as a logarithm, of steps by their slopes in the constants (a row each)."""
+        """One standard deviation, as a logarithm, of steps by their slopes in the constants (a row each).
+
+        As of any model's error, so that four fifths lie where four fifths of Student's distribution do.
+        """
         share = chip_shares(slopes)
         open_ = np.full(len(slopes), self.shapes.spread**2)
         if shapes is not None:
-            open_ = open_ - self.shapes.told(shapes).told
-        variance = np.einsum("rc,cd,rd->r", slopes, self.covariance, slopes)
-        return np.asarray(np.sqrt(variance + share**2 * open_ + self.scatter**2 + self.beside**2))
+            told = self.shapes.told(shapes)
+            open_ = np.maximum(open_ - told.told, 0.0)
+            slopes = slopes - share[:, None] * told.carried
+        variance = np.einsum("rc,cd,rd->r", slopes, self.covariance, slopes) + share**2 * open_ + self.scatter**2
+        return np.asarray(np.sqrt(self.wider**2 * variance + self.beside**2))
+
+    @property
+    def wider(self) -> float:
+        """Standard deviations of a model's error to one of its own."""
+        return self.stretch * student_reach(self.freedom, level=_LEVEL) / model_reach(_LEVEL)

@@ -122,6 +122,8 @@ class StepError:
     """Ways in which it leaves what runs tell of, with how many steps."""
     of: StepErrors | None = None
     """None: runs of one's own, or a number that was stated."""
+    own: bool = False
+    """Whether runs of one's own tell it."""
     by_constants: bool = False
     """Whether it is of the very step, by what is open of constants; if not, of any on such chips."""
 

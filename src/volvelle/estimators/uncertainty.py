@@ -80,6 +80,12 @@ def memory_error_column(factor: float | None, sampler: Sampler) -> Column:
     return LogStudent(1.0, factor or 1.0).at(sampler.column(MEMORY_MODEL))
 
 
+def told_by_runs(logs: Column, deviation: float) -> Column:
+    """Logarithms of times as inputs vary, drawn together where runs leave no more open than one standard deviation."""
+    centre, spread = float(np.median(logs)), float(np.std(logs))
+    return logs if spread <= deviation else np.asarray(centre + (logs - centre) * deviation / spread)
+
+
 def suffices(capacity: Number, memory: Column, factor: float | None, sampler: Sampler) -> NDArray[np.bool_]:
     """Where memory suffices: with what a run takes for a moment, or lets lie between tensors, beyond the model."""
     spikes = LogStudent(1.0, factor or 1.0).at((1.0 + sampler.column(SPIKE)) / 2.0)  # never less
@@ -385,6 +391,9 @@ class UnderUncertainty(TrainingEstimator):
         if known.factor is None:
             return np.asarray(inputs * model_error_column(known.or_else(self.unvalidated), sampler))
         logs = np.log(inputs)
+        if known.own:
+            # Own runs measured what inputs bring: they vary as far as these leave open.
+            logs = told_by_runs(logs, log(known.factor))
         beside = error_beside_inputs(log(known.factor), float(np.std(logs)), known=HELD_BY_RESIDUALS[mixture])
         shift = log(central) - float(np.median(logs))
         return np.asarray(np.exp(logs + shift) * model_error_column(exp(float(beside)), sampler))

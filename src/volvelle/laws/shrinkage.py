@@ -70,19 +70,27 @@ class Kriged:
     shift: Table
     told: Table
     """Variance that own rows take from it."""
+    carried: Table
+    """Slopes in constants that own rows bring along: what new rows feel of constants is less by these."""
 
 
 @cites("rasmussen2006gaussian", place="section 2.2, equations 2.25 and 2.26")
-def kriged(alike: Table, covariance: Table, left: Table, *, noise: Table) -> Kriged:
+def kriged(alike: Table, covariance: Table, left: Table, slopes: Table, *, noise: Table) -> Kriged:
     r"""Error of new rows that those of own rows tell, which lie near them.
 
-    $$ g = k^\top (K + N)^{-1} r, \qquad t = k^\top (K + N)^{-1} k $$
+    $$ g = k^\top (K + N)^{-1} r, \qquad t = k^\top (K + N)^{-1} k, \qquad j = k^\top (K + N)^{-1} J $$
 
     k is the covariance of new rows (a row each) with own ones, K that of own ones, N the variance of their noise, r
-    what constants leave of their errors. Assumes a mean of zero.
+    what constants leave of their errors, J their slopes in constants: what is off in constants is in r, and not in g.
+    Assumes a mean of zero.
     """
-    solved = np.linalg.solve(covariance + np.diag(noise**2), np.column_stack([left, alike.T]))
-    return Kriged(shift=alike @ solved[:, 0], told=np.einsum("no,on->n", alike, solved[:, 1:]))
+    solved = np.linalg.solve(covariance + np.diag(noise**2), np.column_stack([left, slopes, alike.T]))
+    last = 1 + slopes.shape[1]
+    return Kriged(
+        shift=alike @ solved[:, 0],
+        told=np.einsum("no,on->n", alike, solved[:, last:]),
+        carried=alike @ solved[:, 1:last],
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

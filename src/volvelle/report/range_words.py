@@ -1,7 +1,7 @@
 """What a range covers and rests on, in a sentence: the same for every verb."""
 
 from volvelle.applications.training.evidence import RangeBasis
-from volvelle.estimators.step_errors import CHIP
+from volvelle.estimators.step_errors import CHIP, PRECISION, SOFTWARE
 
 
 def range_words(basis: RangeBasis, inputs: str = "the inputs above") -> str:
@@ -17,6 +17,10 @@ def range_words(basis: RangeBasis, inputs: str = "the inputs above") -> str:
         )
     told, outside = basis.model_error, " and ".join(basis.outside)
     beyond = f" No run is like it in {outside}, which widens the range." if outside else ""
+    if basis.by_constants and set(basis.outside) & {SOFTWARE, PRECISION}:
+        beyond = f" No run is like it in {outside}: so much more is open, or added."
+    if basis.own_runs:
+        return f"The range covers {weakest} and what runs of one's own leave open.{beyond}"
     if told is None:
         return f"The range covers {weakest} and how far calibration runs were off.{beyond}"
     if basis.by_constants:

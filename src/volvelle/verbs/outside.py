@@ -17,6 +17,8 @@ _TWO = 2
 def outside_calibration(step: TrainingStep, cluster: Cluster, mapping: ParallelMapping) -> dict[str, str]:
     """Ways in which a question leaves what calibration runs tell of → what would bring it back."""
     error = step_error(cluster, step, mapping)
+    if error.own:
+        return dict.fromkeys(error.left, "runs of your own that are like it")
     return {} if error.of is None else {way: _back(way, error.of, cluster) for way in error.left}
 
 

@@ -1,12 +1,13 @@
 """Why an answer is unsure: what each number in doubt brings, and what to measure first."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, sqrt
 from typing import Annotated, Any
 
 import numpy as np
 
+from volvelle.applications.training.own_runs import fit_own
 from volvelle.catalogue.benchmarks_to_run import BenchmarkToRun, benchmark_for
 from volvelle.catalogue.model_errors import model_error
 from volvelle.catalogue.own_spread import own_runs_spread, spread_of
@@ -15,10 +16,9 @@ from volvelle.catalogue.stacks import stack_entries
 from volvelle.domains import SAMPLES, SEED
 from volvelle.errors import MappingError, MissingExtraError
 from volvelle.estimators.calibration import calibrations_of
-from volvelle.estimators.factored import chip_shares
 from volvelle.estimators.layout_errors import difference_spread
+from volvelle.estimators.own_shapes import product_shapes
 from volvelle.estimators.question_error import step_error
-from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
 from volvelle.estimators.sensitivity import sobol_indices
 from volvelle.estimators.sobol_points import ScrambledSobol
@@ -112,7 +112,11 @@ def why_unsure(
     mixture = EXPERT_DIM in asked.step.model.sizes
     _, loads = load_column(lambda step: 1.0, asked.step, Stratified(2), central=1.0)
     indices, variance = sobol_indices(_answer(asked, other, estimator), (*inputs, *loads), sampler)
-    own, name, rests = _own_error(asked, times, sqrt(variance), mixture=mixture, other=other)
+    error = step_error(asked.cluster, asked.step, asked.mapping)
+    if other is None and error.own and error.factor is not None:
+        # Own runs measured what inputs bring: they vary as far as these leave open.
+        variance = min(variance, log(error.factor) ** 2)
+    own, name, rests = _own_error(asked, error, sqrt(variance), mixture=mixture, other=other)
     whole = variance + own**2
     ratio = times[1].time / times[0].time if other is not None else None
     first = own**2 / whole
@@ -172,13 +176,12 @@ def _answer(asked: Question, other: Question | None, estimator: ClosedForm) -> C
 
 
 def _own_error(
-    asked: Question, times: list[TrainingEstimate], inputs: float, *, mixture: bool, other: Question | None
+    asked: Question, error: StepError, inputs: float, *, mixture: bool, other: Question | None
 ) -> tuple[float, str, str]:
     """One standard deviation of the model's error beside that of inputs, what it is called, and what it rests on."""
     if other is not None:
         spread = difference_spread(asked.mapping, other.mapping, layout_spreads())
         return spread, LAYOUTS, "measured pairs of layouts of one model and machine"
-    error = step_error(asked.cluster, asked.step, asked.mapping)
     if error.factor is None:
         return log(error.or_else(UNVALIDATED)), MODEL, "nothing: no calibration run is on chips of this family"
     beside = float(error_beside_inputs(log(error.factor), inputs, known=HELD_BY_RESIDUALS[mixture]))
@@ -203,24 +206,30 @@ def _kept(asked: Question, other: Question | None, whole: float) -> float:
     """
     if other is not None:
         return spread_of_measured(sqrt(whole)) ** 2 / whole
-    machine, run = levels_of_error(asked)
-    known = machine / (machine + run) if machine + run else 0.0
-    return (run + machine * (1.0 - known)) / (machine + run) if machine + run else 1.0
+    machine, run, wider = levels_of_error(asked)
+    after = run + machine * run / (machine + run) if machine + run else 0.0
+    return min(1.0, wider**2 * after / whole)
 
 
-def levels_of_error(asked: Question) -> tuple[float, float]:
+def levels_of_error(asked: Question) -> tuple[float, float, float]:
     """Variance of ln(measured / predicted) of a step that its machine brings, and that each run brings by itself.
 
-    By what is open of the constants that the step feels; with unknown software, by publications on such chips.
+    By what is open of the constants that the step feels; with unknown software, by publications on such chips. Last, by
+    what deviations are wider that one run tells, for tails are longer than those of other errors.
     """
     software, family, element = calibrations_of(asked.cluster).software, asked.cluster.chip.family, asked.step.element
     if software is None or software.name not in stack_entries():
         regime = model_error("training", family)
-        return regime.between**2, regime.within**2
-    slopes = constant_slopes(asked.step, asked.cluster, MappingTable.of([asked.mapping]))[0]
-    known, open_ = own_runs_spread(), spread_of(software.name, family, element)
-    shape = float(chip_shares(slopes)) * known.shape
-    return float(slopes @ open_ @ slopes) + shape**2, known.scatter**2
+        return regime.between**2, regime.within**2, 1.0
+    table = MappingTable.of([asked.mapping])
+    slopes, known = constant_slopes(asked.step, asked.cluster, table), own_runs_spread()
+    told = fit_own(
+        slopes[:0], np.zeros(0), np.zeros((0, 3)), prior=spread_of(software.name, family, element), spread=known
+    ).told
+    if software.own_runs is not None and calibrations_of(asked.cluster).own_runs(asked.cluster.chip, element):
+        told = software.own_runs()
+    whole = float(told.error(slopes, product_shapes(asked.step, table))[0] / told.wider) ** 2
+    return whole - told.scatter**2, told.scatter**2, replace(told, freedom=told.freedom + 1.0).wider
 
 
 def _share(

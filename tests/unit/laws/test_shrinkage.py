@@ -84,7 +84,7 @@ def test_left_out_errors_are_those_of_fits_without_the_row() -> None:
         part = linear_posterior(
             slopes[kept], errors[kept], covariance=spread, noise=noise[kept], freedom=1e12, alike=own
         )
-        near = kriged(together[[out]][:, kept], own, part.left, noise=part.noise)
+        near = kriged(together[[out]][:, kept], own, part.left, slopes[kept], noise=part.noise)
         assert whole.left_out[out] == pytest.approx(errors[out] - slopes[out] @ part.change - near.shift[0])
 
 
@@ -95,15 +95,20 @@ def test_constants_and_shapes_together_are_one_gaussian_process() -> None:
     together = 0.08**2 * likeness(shapes, shapes, reach=2.0)
     own, near, noise = together[:6, :6], together[6:, :6], np.full(6, 0.05)
     found = linear_posterior(slopes, errors, covariance=spread, noise=noise, freedom=1e12, alike=own)
-    told = new @ found.change + kriged(near, own, found.left, noise=found.noise).shift
+    told = kriged(near, own, found.left, slopes, noise=found.noise)
     whole = slopes @ spread @ slopes.T + own + np.diag(noise**2)
-    assert told == pytest.approx((new @ spread @ slopes.T + near) @ np.linalg.solve(whole, errors))
+    with_own = new @ spread @ slopes.T + near
+    assert new @ found.change + told.shift == pytest.approx(with_own @ np.linalg.solve(whole, errors))
+    felt = new - told.carried
+    left = np.einsum("nc,cd,nd->n", felt, found.covariance, felt) / found.inflation + 0.08**2 - told.told
+    exact = np.einsum("nc,cd,nd->n", new, spread, new) + 0.08**2
+    assert left == pytest.approx(exact - np.einsum("no,on->n", with_own, np.linalg.solve(whole, with_own.T)))
 
 
 def test_a_run_tells_wholly_of_its_own_shape_and_nothing_of_one_far_away() -> None:
     own, far = np.zeros((1, 3)), np.full((1, 3), 40.0)
     at = [0.04 * likeness(where, own, reach=1.0) for where in (own, far)]
-    found = [kriged(each, np.array([[0.04]]), np.array([0.3]), noise=np.array([1e-6])) for each in at]
+    found = [kriged(each, np.array([[0.04]]), np.array([0.3]), np.ones((1, 1)), noise=np.array([1e-6])) for each in at]
     assert found[0].shift[0] == pytest.approx(0.3)
     assert found[0].told[0] == pytest.approx(0.04)
     assert abs(found[1].shift[0]) + found[1].told[0] < 1e-12

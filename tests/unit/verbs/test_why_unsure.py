@@ -108,13 +108,13 @@ def test_one_own_run_leaves_what_was_promised_on_a_thousand_drawn_machines(found
     """A machine is off on a layout and runs each by themselves; one run of it then corrects another."""
     model = next(one for one in found.shares if one.input == MODEL)
     asked = question_of("llama3-405b", on="dgx-h100/2048", batch=2048, tensor=8, pipeline=16, zero=1)
-    between, within = levels_of_error(asked)
+    between, within, wider = levels_of_error(asked)
     rng = np.random.default_rng(5)
     machine = sqrt(between) * rng.standard_normal(1000)
     first, other = (machine + sqrt(within) * rng.standard_normal(1000) for _ in range(2))
-    kept = float(np.var(other - between / (between + within) * first) / np.var(other))
-    assert (model.half_width_after / found.half_width) ** 2 == pytest.approx(kept, rel=0.15)
-    assert kept < 0.4
+    left = wider * float(np.std(other - between / (between + within) * first))
+    assert model.half_width_after == pytest.approx(model_reach(0.8) * left, rel=0.08)
+    assert model.half_width_after < 0.5 * found.half_width
 
 
 def test_a_calibration_by_that_run_leaves_about_what_was_promised(tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_a_calibration_by_that_run_leaves_about_what_was_promised(tmp_path: Path
     file = ROOT / "examples" / "logs" / "nemo-llama3-8b.log"
     calibrate_from([file], on="dgx-h100/8", model="llama3-8b", context=2, zero=2, save=tmp_path / "mine.yaml")
     span = volvelle.estimate("llama3-8b", **question, stack=str(tmp_path / "mine.yaml")).ranges["time"]
-    # That log has three steps in place of twenty, and is believed less.
-    assert 1.0 < log(span.high / span.low) / 2.0 / promised.half_width_after < 2.5
+    # That log has three steps in place of twenty, is believed less, and lies further off than was believed.
+    assert 1.0 < log(span.high / span.low) / 2.0 / promised.half_width_after < 2.0
 
 
 @pytest.mark.parametrize(

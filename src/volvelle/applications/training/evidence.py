@@ -129,6 +129,8 @@ class RangeBasis:
     """What calibration rows that their fit did not see say of the model here; None: nothing was measured."""
     outside: tuple[str, ...] = ()
     """Ways in which the question leaves what calibration runs tell of."""
+    own_runs: bool = False
+    """Whether runs of one's own tell the error."""
     by_constants: bool = False
     """Whether the error is of the very step, by what runs leave open of the constants that it feels."""
     unmeasured: str = "run on this family of chips"
@@ -147,7 +149,8 @@ def range_basis(cluster: Cluster, element: str, error: StepError) -> RangeBasis:
         calibrated=error.factor is not None and CHIP not in error.left,
         stated=error.factor if CHIP in error.left else None,
         model_error=_model_error(error, cluster.chip.family),
-        outside=tuple(error.left) if error.of is not None else (),
+        outside=tuple(error.left) if error.of is not None or error.own else (),
+        own_runs=error.own,
         by_constants=error.by_constants,
     )
 

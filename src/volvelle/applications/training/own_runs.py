@@ -68,7 +68,8 @@ class OwnFit:
     """Covariance of logarithms of constants without them."""
     shapes: Table
     shares: Table
-    """Of runs: shapes of their products, and the share of the chip in their times."""
+    slopes: Table
+    """Of runs: shapes of their products, the share of the chip in their times, and slopes of these in constants."""
     spread: OwnScatter
 
     @property
@@ -84,9 +85,12 @@ class OwnFit:
         return OwnRunsTold(
             covariance=known.covariance if self.kept else known.inflation * self.prior,
             scatter=wider * self.spread.scatter,
+            freedom=known.freedom,
+            stretch=self.spread.stretch,
             shapes=OwnShapes(
                 shapes=self.shapes[:runs],
                 shares=self.shares[:runs],
+                slopes=self.slopes[:runs],
                 left=known.left[:runs],
                 noise=known.noise[:runs],
                 spread=wider * self.spread.shape,
@@ -121,6 +125,7 @@ def fit_own(
         prior=prior,
         shapes=shapes,
         shares=shares,
+        slopes=slopes[:runs],
         spread=spread,
     )
 
@@ -136,7 +141,7 @@ class Corpus:
         self.sources = np.array([run.source for run in self.runs])
         self._model = EffectModel(tuple(run for run, kept in zip(self.runs, self.calibration, strict=True) if kept))
         self._spreads: dict[str, Table] = {}
-        self._families = {run.family for run in self._model.runs}
+        self._families = {(effects_on(run.stack, "", "")["parent"][0], run.family) for run in self._model.runs}
 
     @cached_property
     def left_out(self) -> Table:
@@ -161,8 +166,9 @@ class Corpus:
         for at, (name, keys) in enumerate(felt):
             held = (name, keys["parent"][0]) in HELD
             for kind, whose in keys.items():
-                # What is held was fitted on families that were run on; others may be as unlike as families are.
-                if kind not in PRIORS[name] or (held and (kind not in _OF_FAMILIES or family in self._families)):
+                # What is held was fitted on families that such software ran on; others may be as unlike as those are.
+                near = (keys["parent"][0], family) in self._families
+                if kind not in PRIORS[name] or (held and (kind not in _OF_FAMILIES or near)):
                     continue
                 number = self._model.effects.get((name, kind, whose))
                 if number is None:

@@ -16,7 +16,7 @@ from volvelle.applications.training.stack_fit import Table, runs_of
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.own_spread import OwnRunsSpread, own_runs_spread
 from volvelle.estimators.factored import chip_shares
-from volvelle.laws.shrinkage import student_reach
+from volvelle.spread import model_reach
 
 OWN_RUNS = (0, 1, 3, 8)
 """Numbers of own runs."""
@@ -183,4 +183,4 @@ class _User:
         fit = fit_own(self.slopes[own], self.errors[own], self.shapes[own], prior=self.covariance, spread=self.spread)
         told = fit.told
         off: Table = self.errors[rest] - slopes @ fit.change - chip_shares(slopes) * told.shapes.told(shapes).shift
-        return off, student_reach(fit.posterior.freedom, level=_LEVEL) * told.error(slopes, shapes)
+        return off, model_reach(_LEVEL) * told.error(slopes, shapes)

@@ -26,6 +26,7 @@ from volvelle.catalogue.own_spread import own_runs_spread, spread_of, typical_sl
 from volvelle.domains import SEQUENCES, WIDTH, within_domains
 from volvelle.errors import DescriptionError
 from volvelle.estimators.factored import CONSTANTS
+from volvelle.estimators.question_error import step_error
 from volvelle.interchange.logs.logged import Log
 from volvelle.interchange.logs.readers import read_log
 from volvelle.mapping.axis_shardings import EXPERT_DIM
@@ -245,12 +246,13 @@ def _fitted(found: Calibrated) -> Calibrated:
     disagreeing = _disagreeing(found.runs, np.append(values, told), np.vstack([slopes, alone]), doubts, prior)
     if disagreeing and 2 * len(disagreeing) >= len(found.runs):
         # Two machines or two versions: what lies between them is neither.
-        wider = replace(fit.posterior, inflation=max(fit.posterior.inflation, _scattered(errors)))
+        believed = float(np.mean(np.einsum("rc,cd,rd->r", slopes, prior, slopes)))
+        scattered = float(np.var(errors)) / (believed + spread.scatter**2 + spread.shape**2)
+        wider = replace(fit.posterior, inflation=max(fit.posterior.inflation, scattered))
         fit = replace(fit, kept=False, posterior=wider)
     fit = replace(fit, before=np.append(errors, told))
     left, typical = fit.told, typical_slopes(chip.family)
-    anywhere = float((left.covariance * typical).sum()) + left.shapes.spread**2 + left.scatter**2
-    before = float((prior * typical).sum()) + spread.shape**2 + spread.scatter**2
+    anywhere = left.wider**2 * (float((left.covariance * typical).sum()) + left.shapes.spread**2 + left.scatter**2)
     return replace(
         found,
         errors=errors,
@@ -258,14 +260,15 @@ def _fitted(found: Calibrated) -> Calibrated:
         disagreeing=disagreeing,
         alike=exp(float(np.sqrt(np.mean(left.error(slopes, shapes) ** 2)))) if runs else None,
         elsewhere=exp(sqrt(anywhere)) if runs else None,
-        before=exp(sqrt(before)),
+        before=_before(found),
     )
 
 
-def _scattered(errors: Table) -> float:
-    """What variances grow by where runs scatter by more than runs of a machine do."""
-    spread = own_runs_spread()
-    return float(np.var(errors)) / (spread.scatter**2 + spread.shape**2)
+def _before(found: Calibrated) -> float | None:
+    """One standard deviation of such runs without own ones, as a factor, in the middle; None: it is not known."""
+    asked = [one.run.question for one in found.runs]
+    known = [step_error(one.system, one.work, one.decision).factor for one in asked]
+    return float(np.median([one for one in known if one is not None])) if any(known) else None
 
 
 def _disagreeing(
@@ -340,11 +343,15 @@ def _notes(found: Calibrated) -> list[str]:
         if len(shapes) == 1:
             notes.append("all own runs are of one shape: other models and sequences keep a wide range")
         chips = sorted({one.run.row.chips for one in found.runs if one.run.row.chips})
+        if fit.kept:
+            notes.append(
+                f"better answered now: steps in {found.runs[0].run.element} on {found.cluster.chip.name}, "
+                f"{chips[0]} to {chips[-1]} chips"
+            )
         notes.append(
-            f"better answered now: steps in {found.runs[0].run.element} on {found.cluster.chip.name}, "
-            f"{chips[0]} to {chips[-1]} chips"
+            "as before: other software, other families of chips, and other element types but for products that stay in "
+            "16 bits"
         )
-        notes.append("as before: other element types, other software, other families of chips")
     if found.linpack is not None:
         notes.append(found.linpack.note)
     for link in found.links:

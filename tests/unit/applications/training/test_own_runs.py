@@ -14,7 +14,7 @@ from volvelle.catalogue.own_spread import OwnScatter, own_runs_spread, spread_of
 from volvelle.estimators.factored import CONSTANTS
 
 SCATTER = OwnScatter(scatter=0.05, shape=0.06, reach=2.0, freedom=2.0)
-FEW = ("internevo", "nemo-24.07", "mlperf-gpt3-v3.1", "moe-folding-t3")
+FEW = ("internevo", "nemo-24.07", "mlperf-gpt3-v3.1", "moe-folding-t3", "megatron-sc21-table1")
 
 
 @cache
@@ -38,6 +38,7 @@ def test_a_source_that_is_left_out_leaves_its_software_open() -> None:
 def test_software_whose_constants_are_held_is_open_on_families_that_were_never_run() -> None:
     assert few().spread("megatron-lm", "ampere", "fp16")[0, 0] == 0.0
     assert few().spread("megatron-lm", "xe-hpc", "fp16")[0, 0] > 0.0
+    assert few().spread("megatron-lm", "hopper", "fp16")[0, 0] > few().spread("nemo", "hopper", "bf16")[0, 0]
 
 
 def test_runs_that_agree_are_followed_and_runs_that_do_not_are_not() -> None:
@@ -88,7 +89,7 @@ def test_shipped_spreads_are_those_of_calibration_runs() -> None:
     whole = published_corpus(Catalogue())
     kept = [run for run, fitted in zip(whole.runs, whole.calibration, strict=True) if fitted]
     corpus, shipped = Corpus(kept), own_runs_spread()
-    known = OwnScatter(**{name: getattr(shipped, name) for name in OwnScatter.model_fields})
+    known = OwnScatter(**{name: getattr(shipped, name) for name in OwnScatter.model_fields if name != "stretch"})
     assert (shipped.share, known) in own_spreads(corpus)
     for stack, family, element in (
         ("nemo", "hopper", "bf16"),
