@@ -17,7 +17,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get
 import numpy as np
 
 from volvelle.errors import DescriptionError, VolvelleError, brief
-from volvelle.kinds import NOT_OF_IT, Kind, kind_of
+from volvelle.kinds import NOT_OF_IT, Kind, field_hints, kind_of
 from volvelle.quantities import (
     BYTES,
     BYTES_PER_SECOND,
@@ -144,7 +144,7 @@ def domains_of(declared: Any) -> Mapping[str, NumberDomain]:
 @cache
 def _fields_checked(declared: Any) -> tuple[tuple[str, Kind, NumberDomain | None], ...]:
     """Fields of a frozen value with their kinds and domains; those that may be anything are left out."""
-    hints, domains = get_type_hints(declared), domains_of(declared)
+    hints, domains = field_hints(declared), domains_of(declared)
     kinds = ((part.name, kind_of(hints[part.name])) for part in fields(declared))
     return tuple((name, kind, domains.get(name)) for name, kind in kinds if kind is not None)
 
@@ -160,7 +160,7 @@ def check_fields(value: Any, where: str, *, error: type[VolvelleError] = Descrip
             continue  # most are: nothing to read or to say
         read = kind.read(held)
         if domain is not None:
-            _check_numbers(held, domain, f"{where}: {name}", error)
+            _check_numbers(held if read is NOT_OF_IT else read, domain, f"{where}: {name}", error)
         if read is NOT_OF_IT:
             raise error(f"{where}: {name} is {brief(held)}; it must be {kind.says}")
         if read is not held:
@@ -169,8 +169,8 @@ def check_fields(value: Any, where: str, *, error: type[VolvelleError] = Descrip
 
 def _check_numbers(stated: Any, domain: NumberDomain, where: str, error: type[VolvelleError]) -> None:
     """Refuse a number, or one of several, outside a domain."""
-    if isinstance(stated, Mapping):
-        for key, part in stated.items():
+    if isinstance(stated, Mapping | tuple):
+        for key, part in stated.items() if isinstance(stated, Mapping) else enumerate(stated):
             _check_numbers(part, domain, f"{where}.{key}", error)
     elif isinstance(stated, int | float | np.generic | str | list) and not domain.holds(stated):
         domain.check(stated, where, error=error)
@@ -212,10 +212,14 @@ def within_domains(function: Callable[Arguments, Answer]) -> Callable[Arguments,
     @wraps(function)
     def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
         names = (*order[: len(args)], *(gathered for _ in args[len(order) :]))
-        for name, stated in (*zip(names, args, strict=True), *kwargs.items()):
-            _check_argument(function, name, stated)
-        read = [_as_read(function, name, stated) for name, stated in zip(names, args, strict=True)]
-        return function(*read, **{name: _as_read(function, name, stated) for name, stated in kwargs.items()})
+        given = (*zip(names, args, strict=True), *kwargs.items())
+        read = [_read_argument(function, name, stated) for name, stated in given]  # once: an iterator gives all at once
+        for (name, stated), found in zip(given, read, strict=True):
+            _check_argument(function, name, stated if found is NOT_OF_IT else found)
+        for (name, stated), found in zip(given, read, strict=True):
+            if found is NOT_OF_IT:
+                raise DescriptionError(f"{name} is {brief(stated)}; it must be {_argument_kinds(function)[name].says}")
+        return function(*read[: len(args)], **dict(zip(kwargs, read[len(args) :], strict=True)))
 
     return checked
 
@@ -229,13 +233,10 @@ def _check_argument(function: Callable[..., Any], name: str, stated: Any) -> Non
                 domain.read(one, name)
 
 
-def _as_read(function: Callable[..., Any], name: str, stated: Any) -> Any:
-    """An argument as its annotation has it."""
+def _read_argument(function: Callable[..., Any], name: str, stated: Any) -> Any:
+    """An argument as its annotation has it, or `NOT_OF_IT`."""
     kind = _argument_kinds(function).get(name)
-    read = stated if kind is None else kind.read(stated)
-    if kind is not None and read is NOT_OF_IT:
-        raise DescriptionError(f"{name} is {brief(stated)}; it must be {kind.says}")
-    return read
+    return stated if kind is None else kind.read(stated)
 
 
 # -- the domains themselves ------------------------------------------------------------------------------------------

@@ -1,17 +1,23 @@
 """Kinds: what a field or an argument may hold, by its annotation; domains say which numbers of a kind there are.
 
 A value of the kind is taken as it is. One that plainly means such a value is read as that: the word or the number of a
-member of an enumeration, 0 and 1 of a switch, a number of NumPy's, a list for a tuple. Anything else is refused where
-it is given, so that nothing is taken for what it is not: ``True`` for a member, ``"no"`` for a switch that is on.
+member of an enumeration, 0 and 1 of a switch, a number of NumPy's or a fraction, a list, a set or an iterator for a
+tuple. Anything else is refused where it is given, so that nothing is taken for what it is not: ``True`` for a member,
+``"no"`` for a switch that is on.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence, Set
+from dataclasses import Field, fields
+from decimal import Decimal
 from enum import Enum
 from functools import cache
 from inspect import isclass
+from io import IOBase
+from numbers import Real
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -26,6 +32,8 @@ class Kind(NamedTuple):
     read: Callable[[Any], Any]
     taken: frozenset[type] = frozenset()
     """Classes whose values are of the kind as they are, without a further look."""
+    several: bool = False
+    """Whether it holds several values, which an iterator may give."""
 
 
 @cache
@@ -47,6 +55,28 @@ def kind_of(hint: Any) -> Kind | None:
     if origin is not None:
         return _holding(origin, get_args(hint))
     return _member(hint) if issubclass(hint, Enum) else _instance(hint)
+
+
+def field_hints(declared: Any) -> Mapping[str, Any]:
+    """What fields of a dataclass are annotated with; Any, where type checkers or a function alone know the name."""
+    try:
+        return get_type_hints(declared)
+    except _UNRESOLVED:
+        return {part.name: _field_hint(declared, part) for part in fields(declared)}
+
+
+_UNRESOLVED = (NameError, AttributeError, TypeError, SyntaxError)
+"""What an annotation raises that is there for type checkers alone."""
+
+
+def _field_hint(declared: type, part: Field[Any]) -> Any:
+    """The annotation of one field, in the names of the module that its class is from."""
+    owner = [one for one in declared.__mro__ if vars(one).get("__dataclass_fields__", {}).get(part.name) is part][-1]
+    alone = type(owner.__name__, (), {"__annotations__": {part.name: part.type}})
+    try:
+        return get_type_hints(alone, dict(vars(owner)), vars(sys.modules[owner.__module__]))[part.name]
+    except (*_UNRESOLVED, KeyError):  # a module that is not kept
+        return Any
 
 
 def word_of(member: Enum) -> str:
@@ -83,6 +113,11 @@ def _whole(value: Any) -> Any:
 
 def _number(value: Any) -> Any:
     value = _plain(value)
+    if isinstance(value, Real | Decimal) and not isinstance(value, int | float):
+        try:
+            value = float(value)
+        except (OverflowError, ValueError):  # beyond any float, or a signalling NaN
+            return NOT_OF_IT
     is_one = isinstance(value, int | float) and not isinstance(value, bool) and value == value  # noqa: PLR0124 - NaN
     return value if is_one else NOT_OF_IT
 
@@ -157,6 +192,10 @@ def _any_of(kinds: Sequence[Kind | None]) -> Kind | None:
 
     def read(value: Any) -> Any:
         found = NOT_OF_IT
+        if isinstance(value, Iterator):  # it can be gone through once, and more than one kind may look
+            if any(kind.read(value) is value for kind in known if not kind.several):
+                return value
+            value = _sequence(value)
         for kind in known:
             as_read = kind.read(value)
             if as_read is value:
@@ -166,7 +205,8 @@ def _any_of(kinds: Sequence[Kind | None]) -> Kind | None:
 
     shown = dict.fromkeys(kind.says for kind in known)
     shown.pop(_COLUMN.says if _PLAIN[float].says in shown else "", None)
-    return Kind(listed(list(shown)), read, frozenset().union(*(kind.taken for kind in known)))
+    taken = frozenset[type]().union(*(kind.taken for kind in known))
+    return Kind(listed(list(shown)), read, taken, several=any(kind.several for kind in known))
 
 
 _COLUMN = Kind("a column of numbers", _column)
@@ -186,10 +226,21 @@ def _each(values: Sequence[Any], kinds: Sequence[Kind | None]) -> Any:
 
 
 def _sequence(value: Any) -> Any:
-    """Several values as a list or tuple of them; text is one value."""
-    if isinstance(value, np.ndarray) and value.ndim == 1:
-        return tuple(value.tolist())
-    return value if isinstance(value, list | tuple) else NOT_OF_IT
+    """Several values as a list or tuple of them; text and a file are one value.
+
+    Of a set they are in order, so that answers do not depend on how it is kept.
+    """
+    if isinstance(value, list | tuple):
+        return value
+    if isinstance(value, np.ndarray):
+        return tuple(value.tolist()) if value.ndim == 1 else NOT_OF_IT
+    if isinstance(value, Set) and not isinstance(value, MappingView):
+        try:
+            return tuple(sorted(value))
+        except TypeError:
+            return tuple(sorted(value, key=repr))
+    one = isinstance(value, str | bytes | bytearray | memoryview | IOBase)
+    return tuple(value) if isinstance(value, Sequence | Iterator | MappingView) and not one else NOT_OF_IT
 
 
 def _tuple(parts: tuple[Any, ...]) -> Kind:
@@ -204,8 +255,9 @@ def _tuple(parts: tuple[Any, ...]) -> Kind:
         return _each(several, kinds * len(several) if of_any_length else kinds)
 
     if of_any_length:
-        return Kind(f"a tuple, each {kinds[0].says}" if kinds[0] else "a tuple", read)
-    return Kind(f"a tuple of {' and '.join(kind.says if kind else 'anything' for kind in kinds)}", read)
+        return Kind(f"a tuple, each {kinds[0].says}" if kinds[0] else "a tuple", read, several=True)
+    says = f"a tuple of {' and '.join(kind.says if kind else 'anything' for kind in kinds)}"
+    return Kind(says, read, several=True)
 
 
 def _holding(origin: Any, parts: tuple[Any, ...]) -> Kind:
@@ -240,8 +292,6 @@ def _table(key: Any, part: Any) -> Kind:
 def _several(kind: Kind | None) -> Kind:
     def read(value: Any) -> Any:
         several = _sequence(value)
-        if several is NOT_OF_IT:
-            return value if isinstance(value, Sequence) and not isinstance(value, str) else NOT_OF_IT
-        return _each(several, [kind] * len(several))
+        return NOT_OF_IT if several is NOT_OF_IT else _each(several, [kind] * len(several))
 
-    return Kind(f"a list, each {kind.says}" if kind else "a list", read)
+    return Kind(f"a list, each {kind.says}" if kind else "a list", read, several=True)

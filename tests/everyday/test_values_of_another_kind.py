@@ -140,6 +140,11 @@ def test_a_member_has_a_word_and_a_number(choice: Any) -> None:
             assert getattr(surface.MappingTable.columns(**{choice.name: [given]}), choice.name)[0] == number
 
 
+@pytest.mark.parametrize("given", [range(1, 3), {2, 1}, (stage for stage in (1, 2)), np.array([1, 2])], ids=type)
+def test_a_space_takes_whatever_gives_several_values(given: Any) -> None:
+    assert Space(zero=given).zero == (1, 2)
+
+
 def test_recomputation_by_its_number_recomputes() -> None:
     asked: dict[str, Any] = {"on": "dgx-h100/8", "batch": 8}
     by_number = surface.estimate("gpt2", recompute=2, **asked)

@@ -7,6 +7,7 @@ import pytest
 import volvelle
 from volvelle import Catalogue
 from volvelle.cli import run
+from volvelle.estimators.question_error import step_error
 from volvelle.verbs.what_if import read_changes
 
 ASKED = {"on": "dgx-h100/64", "batch": 1024, "tensor": 4, "pipeline": 8}
@@ -49,6 +50,7 @@ def test_inputs_are_shown_as_they_are_set_and_in_doubt_by_as_much(catalogue: Cat
     before = {used.name: used.figure for used in changed.baseline.inputs}
     after = {used.name: used.figure for used in changed.inputs}
     moved = {name: figure for name, figure in after.items() if figure.value != before[name].value}
+    off = moved.pop("model: error of a step, as a factor")  # nobody set it: the step feels other constants now
     assert {name: figure.value for name, figure in moved.items()} == {
         "NVSwitch: link rate": 900e9,
         "chip: memory rate": 5e12,
@@ -58,6 +60,17 @@ def test_inputs_are_shown_as_they_are_set_and_in_doubt_by_as_much(catalogue: Cat
         assert (figure.evidence.word, figure.source) == ("assumed", "as set")
         ratios = [end / one.value for one in (figure, before[name]) for end in one.bounds(0.8)]
         assert ratios[:2] == pytest.approx(ratios[2:])
+    assert (off.evidence.word, off.source) == ("derived", "volvelle-training-fit")
+    for answer, figure in ((changed, off), (changed.baseline, before["model: error of a step, as a factor"])):
+        error = step_error(answer.cluster, answer.step, answer.estimate.mapping)
+        assert error.by_constants
+        assert figure.value == error.factor
+
+
+def test_what_a_step_does_not_feel_leaves_its_error_and_every_other_input_as_they_are(catalogue: Catalogue) -> None:
+    changed = volvelle.estimate("llama3-70b", set={"chip.price": "2x"}, catalogue=catalogue, **ASKED)  # type: ignore[arg-type]
+    assert changed.baseline is not None
+    assert changed.inputs == changed.baseline.inputs
 
 
 def test_scaling_has_the_machine_as_it_is_beside(catalogue: Catalogue) -> None:

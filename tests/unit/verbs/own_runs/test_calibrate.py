@@ -137,6 +137,14 @@ def test_a_sweep_over_another_network_than_the_machine_s_is_told() -> None:
     assert any("another network than that of dgx-h100" in note for note in found.notes)
 
 
+def test_logs_are_taken_as_a_folder_finds_them(tmp_path: Path) -> None:
+    files = written(tmp_path, megatron_log(1.1 * predicted()), megatron_log(1.2 * predicted()))
+    found = calibrate_from((file for file in files), on="dgx-h100")  # type: ignore[arg-type]
+    assert found.factors == calibrate_from(files, on="dgx-h100").factors
+    with pytest.raises(DescriptionError, match="no log is given"):
+        calibrate_from(tmp_path.glob("*.none"), on="dgx-h100")  # type: ignore[arg-type]
+
+
 def test_a_log_that_contradicts_the_machine_is_refused(tmp_path: Path) -> None:
     files = written(tmp_path, megatron_log(1.0))
     with pytest.raises(DescriptionError, match=r"lines .*: it ran on 8 chips, and --on says 16"):
