@@ -44,7 +44,7 @@ of, by 170 for values that look at the kinds of their fields and what is read or
 of studies that map and quantiles of steps as measures; and down by 840, by 520 as the room of MCL-HPL is counted with
 what was added, and by 780 as that of HPCG is."""
 ADDED = {
-    "estimators/own_shapes.py": 110,
+    "estimators/own_shapes.py": 125,
     "estimators/factored.py": 40,
     "estimators/question_error.py": 90,
     "estimators/training/constant_slopes.py": 60,
@@ -61,7 +61,7 @@ ADDED = {
     "catalogue/saved_file.py": 60,
     "estimators/sensitivity.py": 70,
     "catalogue/benchmarks_to_run.py": 30,
-    "verbs/why_unsure.py": 250,
+    "verbs/why_unsure.py": 260,
     "cli/why_unsure.py": 55,
     "report/why_unsure_text.py": 55,
     "report/documents/why_unsure.py": 45,
@@ -304,7 +304,7 @@ ADDED = {
     "applications/training/own_runs.py": 240,
     "applications/training/own_runs_scores.py": 200,
     "applications/collectives/own_link.py": 120,
-    "catalogue/own_calibrations.py": 280,
+    "catalogue/own_calibrations.py": 300,
     "catalogue/own_spread.py": 100,
     "studies/design_space/job_measures.py": 170,
     "studies/design_space/failure_terms.py": 70,
