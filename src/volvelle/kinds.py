@@ -7,7 +7,7 @@ tuple. Anything else is refused where it is given, so that nothing is taken for 
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence, Set
+from collections.abc import Callable, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from dataclasses import Field, fields
 from decimal import Decimal
 from enum import Enum
@@ -113,7 +113,7 @@ def _whole(value: Any) -> Any:
 
 def _number(value: Any) -> Any:
     value = _plain(value)
-    if isinstance(value, Real | Decimal) and not isinstance(value, int | float):
+    if not isinstance(value, int | float) and isinstance(value, Real | Decimal):
         try:
             value = float(value)
         except (OverflowError, ValueError):  # beyond any float, or a signalling NaN
@@ -234,13 +234,13 @@ def _sequence(value: Any) -> Any:
         return value
     if isinstance(value, np.ndarray):
         return tuple(value.tolist()) if value.ndim == 1 else NOT_OF_IT
-    if isinstance(value, Set) and not isinstance(value, MappingView):
+    if isinstance(value, Set) and not isinstance(value, KeysView):
         try:
             return tuple(sorted(value))
         except TypeError:
             return tuple(sorted(value, key=repr))
     one = isinstance(value, str | bytes | bytearray | memoryview | IOBase)
-    return tuple(value) if isinstance(value, Sequence | Iterator | MappingView) and not one else NOT_OF_IT
+    return NOT_OF_IT if one or not isinstance(value, Sequence | Iterator | KeysView | ValuesView) else tuple(value)
 
 
 def _tuple(parts: tuple[Any, ...]) -> Kind:
