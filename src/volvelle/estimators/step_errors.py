@@ -133,3 +133,9 @@ class StepError:
             return self.factor
         rest = {way: steps for way, steps in self.left.items() if way != CHIP}
         return unvalidated if self.of is None else self.of.beside(rest, unvalidated)
+
+
+def told_by_runs(logs: Table, deviation: float) -> Table:
+    """Logarithms of times as inputs vary, drawn together where runs leave no more open than one standard deviation."""
+    centre, spread = float(np.median(logs)), float(np.std(logs))
+    return logs if spread <= deviation else np.asarray(centre + (logs - centre) * deviation / spread)

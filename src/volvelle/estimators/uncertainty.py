@@ -22,7 +22,7 @@ from volvelle.estimators.contract import TrainingEstimator
 from volvelle.estimators.question_error import step_error
 from volvelle.estimators.result import EstimateTable, Range, TrainingEstimate
 from volvelle.estimators.sampler import Column, Sampler, Stratified
-from volvelle.estimators.step_errors import CHIP, StepError
+from volvelle.estimators.step_errors import CHIP, StepError, told_by_runs
 from volvelle.estimators.step_inputs import chances_of_room, load_column, memory_columns
 from volvelle.laws.model_error import error_beside_inputs
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
@@ -78,12 +78,6 @@ def model_error_column(factor: float, sampler: Sampler, *, name: str = MODEL) ->
 def memory_error_column(factor: float | None, sampler: Sampler) -> Column:
     """Factors by which the model of memory may be off."""
     return LogStudent(1.0, factor or 1.0).at(sampler.column(MEMORY_MODEL))
-
-
-def told_by_runs(logs: Column, deviation: float) -> Column:
-    """Logarithms of times as inputs vary, drawn together where runs leave no more open than one standard deviation."""
-    centre, spread = float(np.median(logs)), float(np.std(logs))
-    return logs if spread <= deviation else np.asarray(centre + (logs - centre) * deviation / spread)
 
 
 def suffices(capacity: Number, memory: Column, factor: float | None, sampler: Sampler) -> NDArray[np.bool_]:
@@ -390,10 +384,7 @@ class UnderUncertainty(TrainingEstimator):
         """Times as inputs vary, by the model's own error; around the centre, which residuals of calibration are of."""
         if known.factor is None:
             return np.asarray(inputs * model_error_column(known.or_else(self.unvalidated), sampler))
-        logs = np.log(inputs)
-        if known.own:
-            # Own runs measured what inputs bring: they vary as far as these leave open.
-            logs = told_by_runs(logs, log(known.factor))
+        logs = told_by_runs(np.log(inputs), log(known.factor)) if known.own else np.log(inputs)
         beside = error_beside_inputs(log(known.factor), float(np.std(logs)), known=HELD_BY_RESIDUALS[mixture])
         shift = log(central) - float(np.median(logs))
         return np.asarray(np.exp(logs + shift) * model_error_column(exp(float(beside)), sampler))
