@@ -102,6 +102,8 @@ class KeptRuns(BaseModel):
     """Of Student's distribution that all this is of."""
     stretch: float
     """By what ranges are wider than that says."""
+    inflation: float
+    """Of variances, by how far own runs lie from what was believed of them."""
     shapes: list[KeptShape]
 
     @classmethod
@@ -116,6 +118,7 @@ class KeptRuns(BaseModel):
             reach=known.reach,
             freedom=told.freedom,
             stretch=told.stretch,
+            inflation=float(f"{told.inflation:.6g}"),
             shapes=[
                 KeptShape(**dict(zip(_OF_A_RUN, _kept(row), strict=True)), slopes=_kept(slopes))
                 for *row, slopes in zip(*columns, known.slopes, strict=True)
@@ -133,6 +136,7 @@ class KeptRuns(BaseModel):
             scatter=self.scatter,
             freedom=self.freedom,
             stretch=self.stretch,
+            inflation=self.inflation,
             beside=beside,
             shapes=OwnShapes(
                 shapes=np.log2(rows[:, :3]),

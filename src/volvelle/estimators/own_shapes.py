@@ -89,6 +89,8 @@ class OwnRunsTold:
     """Of Student's distribution that all this is of."""
     stretch: float = 1.0
     """By what ranges are wider than that, to hold what they should of left-out machines."""
+    inflation: float = 1.0
+    """Of variances, by how far own runs lie from what was believed of them; already in all of these."""
     beside: float = 0.0
     """One standard deviation of what is not of these runs: another chip of the family."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp
+from math import exp, hypot, log, sqrt
 
 import numpy as np
 
@@ -30,9 +30,8 @@ def step_error(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | 
         def slopes() -> Table:
             return _slopes(_Asked(cluster, step, layout))
 
-        own = _by_own_runs(known, cluster, step, mapping, slopes)
-        if known.stack and not known.own_runs(cluster.chip, step.element):
-            by_constants = known.errors().of_step(slopes, cluster.chip.family, step.element, known.stack)
+        by_constants = known.errors().of_step(slopes, cluster.chip.family, step.element, known.stack)
+        own = _by_own_runs(known, cluster, step, mapping, slopes, most=by_constants)
     return known.step_error(
         cluster.chip,
         step.element,
@@ -50,14 +49,27 @@ def ways_left(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping) ->
 
 
 def _by_own_runs(
-    known: Calibrations, cluster: Cluster, step: TrainingStep, mapping: ParallelMapping, slopes: Callable[[], Table]
+    known: Calibrations,
+    cluster: Cluster,
+    step: TrainingStep,
+    mapping: ParallelMapping,
+    slopes: Callable[[], Table],
+    *,
+    most: float | None,
 ) -> float | None:
-    """What own runs leave of the very step, as a factor; None: there are none that tell."""
+    """What own runs leave of the very step, as a factor; None: there are none that tell.
+
+    No more than was open without them (`most`), but by what they lie further off than was believed.
+    """
     software = known.software
     if software is None or software.own_runs is None or not known.own_runs(cluster.chip, step.element):
         return None
     shapes = product_shapes(step, MappingTable.of([mapping]))
-    return exp(float(software.own_runs().error(slopes()[None], shapes)[0]))
+    told = software.own_runs()
+    found = float(told.error(slopes()[None], shapes)[0])
+    if most is None:
+        return exp(found)
+    return exp(min(found, hypot(log(most) * sqrt(max(1.0, told.inflation)), told.beside)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -87,6 +87,7 @@ class OwnFit:
             scatter=wider * self.spread.scatter,
             freedom=known.freedom,
             stretch=self.spread.stretch,
+            inflation=known.inflation,
             shapes=OwnShapes(
                 shapes=self.shapes[:runs],
                 shares=self.shares[:runs],

@@ -15,6 +15,7 @@ from volvelle.applications.training.own_runs import Corpus, fit_own
 from volvelle.applications.training.stack_fit import Table, runs_of
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.own_spread import OwnRunsSpread, own_runs_spread
+from volvelle.catalogue.training_errors import step_ranges
 from volvelle.estimators.factored import chip_shares
 from volvelle.spread import model_reach
 
@@ -183,4 +184,7 @@ class _User:
         fit = fit_own(self.slopes[own], self.errors[own], self.shapes[own], prior=self.covariance, spread=self.spread)
         told = fit.told
         off: Table = self.errors[rest] - slopes @ fit.change - chip_shares(slopes) * told.shapes.told(shapes).shift
-        return off, model_reach(_LEVEL) * told.error(slopes, shapes)
+        # No wider than without own runs, but by what these lie further off than was believed.
+        before = np.sqrt(np.einsum("rc,cd,rd->r", slopes, self.covariance, slopes) + step_ranges().scatter ** 2)
+        most = step_ranges().stretch * before * max(1.0, told.inflation) ** 0.5
+        return off, np.minimum(model_reach(_LEVEL) * told.error(slopes, shapes), most)

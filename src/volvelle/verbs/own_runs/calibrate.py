@@ -253,15 +253,21 @@ def _fitted(found: Calibrated) -> Calibrated:
     fit = replace(fit, before=np.append(errors, told))
     left, typical = fit.told, typical_slopes(chip.family)
     anywhere = left.wider**2 * (float((left.covariance * typical).sum()) + left.shapes.spread**2 + left.scatter**2)
+    before = _before(found)
     return replace(
         found,
         errors=errors,
         fit=fit,
         disagreeing=disagreeing,
         alike=exp(float(np.sqrt(np.mean(left.error(slopes, shapes) ** 2)))) if runs else None,
-        elsewhere=exp(sqrt(anywhere)) if runs else None,
-        before=_before(found),
+        elsewhere=_at_most(sqrt(anywhere), before, left.inflation) if runs else None,
+        before=before,
     )
+
+
+def _at_most(deviation: float, before: float | None, inflation: float) -> float:
+    """As a factor: no more than before own runs, but by what they lie further off than was believed."""
+    return exp(deviation) if before is None else min(exp(deviation), before ** sqrt(max(1.0, inflation)))
 
 
 def _before(found: Calibrated) -> float | None:
