@@ -26,6 +26,7 @@ from volvelle.applications.training.stack_fit import stack_runs
 from volvelle.catalogue.left_out import publications_left_out
 from volvelle.catalogue.model_errors import LEVEL
 from volvelle.catalogue.own_spread import SLOPES, OwnRunsSpread, OwnScatter
+from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.catalogue.stacks import stack_entries
 from volvelle.catalogue.training_errors import open_constants, reaches_left_out, stretch_by
 from volvelle.laws.model_error import interval_score, two_levels
@@ -93,6 +94,7 @@ def write_ranges(corpus: Corpus, share: float) -> None:
     target = DATA / "measurements" / "open_constants.csv.gz"
     with target.open("wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
         packed.write(out.getvalue().encode())
+    packaged_rows.cache_clear()
     open_constants.cache_clear()
     rows = publications_left_out("training")
     errors, sources = np.array([row.residual for row in rows]), [row.source for row in rows]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from volvelle.catalogue.own_spread import own_runs_spread
+from volvelle.catalogue.own_spread import own_runs_spread, symmetric
 from volvelle.catalogue.saved_file import read_saved_file, write_saved_file
 from volvelle.catalogue.stacks import default_stack, software_stack, stack_named
 from volvelle.domains import NumberDomain
@@ -59,7 +59,7 @@ class KeptLinpack(BaseModel):
     note: str
 
 
-_OF_A_RUN = ("rows", "width", "tensor", "share", "left", "noise")
+_OF_A_RUN = ("rows", "width", "tensor", "left", "noise")
 
 
 def _kept(numbers: Iterable[float]) -> list[float]:
@@ -75,8 +75,6 @@ class KeptShape(BaseModel):
     rows: float
     width: float
     tensor: float
-    share: float
-    """Of its time that is the chip's own."""
     left: float
     """ln(measured / predicted) with the constants of the file."""
     noise: float
@@ -110,7 +108,7 @@ class KeptRuns(BaseModel):
     def of(cls, told: OwnRunsTold) -> "KeptRuns":
         """With as many digits as are worth keeping."""
         known, triangle = told.shapes, np.triu_indices(len(told.covariance))
-        columns = (*(2.0**known.shapes).T, known.shares, known.left, known.noise)
+        columns = (*(2.0**known.shapes).T, known.left, known.noise)
         return cls(
             covariance=_kept(told.covariance[triangle]),
             scatter=float(f"{told.scatter:.6g}"),
@@ -127,12 +125,9 @@ class KeptRuns(BaseModel):
 
     def told(self, *, beside: float) -> OwnRunsTold:
         """As estimators take it; `beside` is one standard deviation of what is not of these runs."""
-        size = len(CONSTANTS)
-        upper = np.zeros((size, size))
-        upper[np.triu_indices(size)] = self.covariance
         rows = np.array([[getattr(one, name) for name in _OF_A_RUN] for one in self.shapes]).reshape(-1, len(_OF_A_RUN))
         return OwnRunsTold(
-            covariance=upper + upper.T - np.diag(np.diag(upper)),
+            covariance=symmetric(self.covariance),
             scatter=self.scatter,
             freedom=self.freedom,
             stretch=self.stretch,
@@ -140,10 +135,9 @@ class KeptRuns(BaseModel):
             beside=beside,
             shapes=OwnShapes(
                 shapes=np.log2(rows[:, :3]),
-                shares=rows[:, 3],
-                slopes=np.array([one.slopes for one in self.shapes]).reshape(-1, size),
-                left=rows[:, 4],
-                noise=rows[:, 5],
+                slopes=np.array([one.slopes for one in self.shapes]).reshape(-1, len(CONSTANTS)),
+                left=rows[:, 3],
+                noise=rows[:, 4],
                 spread=self.shape,
                 reach=self.reach,
             ),

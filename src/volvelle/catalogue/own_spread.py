@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
@@ -70,15 +70,20 @@ def own_runs_spread() -> OwnRunsSpread:
     return OwnRunsSpread(**YAML(typ="safe", pure=True).load(file.read_text("utf-8")))
 
 
+def symmetric(numbers: ArrayLike) -> Table:
+    """A table of which the upper triangle is given, row by row."""
+    size = round(((8 * np.size(numbers) + 1) ** 0.5 - 1) / 2)
+    upper = np.zeros((size, size))
+    upper[np.triu_indices(size)] = numbers
+    return upper + upper.T - np.diag(np.diag(upper))
+
+
 @cache
 def _spreads() -> dict[tuple[str, str, str], Table]:
     found = {}
     for row in packaged_rows("stack_spread.csv"):
         numbers = np.array([float(number) for number in row["covariance"].split()])
-        size = round(((8 * len(numbers) + 1) ** 0.5 - 1) / 2)
-        upper = np.zeros((size, size))
-        upper[np.triu_indices(size)] = numbers
-        found[row["stack"], row["family"], row["element"]] = upper + upper.T - np.diag(np.diag(upper))
+        found[row["stack"], row["family"], row["element"]] = symmetric(numbers)
     return found
 
 

@@ -5,8 +5,6 @@ What published runs leave open of constants, and how runs scatter around them, i
 ``data/measurements/open_constants.csv.gz``).
 """
 
-import csv
-import gzip
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
@@ -19,6 +17,7 @@ from ruamel.yaml import YAML
 from volvelle.catalogue.left_out import SIZE_DOUBLINGS, LeftOut, publications_left_out
 from volvelle.catalogue.model_errors import LEVEL, added_square, left_axes, model_error
 from volvelle.catalogue.own_spread import spread_of
+from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.catalogue.residuals import residuals
 from volvelle.catalogue.stacks import stack_entries
 from volvelle.estimators.step_errors import SIZE, StepErrors, Table, TimedRuns
@@ -49,9 +48,7 @@ def step_ranges() -> StepRanges:
 @cache
 def open_constants() -> dict[str, float]:
     """Row → one standard deviation of ln(time) that runs of other publications leave open of its constants."""
-    file = resources.files("volvelle.catalogue") / "data" / "measurements" / "open_constants.csv.gz"
-    rows = csv.DictReader(gzip.decompress(file.read_bytes()).decode().splitlines())
-    return {row["row_id"]: float(row["open"]) for row in rows}
+    return {row["row_id"]: float(row["open"]) for row in packaged_rows("measurements/open_constants.csv.gz")}
 
 
 def scales_of(rows: Sequence[LeftOut], scatter: float) -> Table:

@@ -25,6 +25,11 @@ _OF_THE_CHIP = np.array([_SLOWS.get(name, _SLOWS["matrix_efficiency"] if name ==
 """What becomes of each constant where all that a chip does by itself takes longer."""
 
 
+def felt_variance(slopes: NDArray[np.float64], covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Variance of ln(time) of steps (a row each) that is open with constants."""
+    return np.asarray(np.einsum("rc,cd,rd->r", slopes, covariance, slopes))
+
+
 def chip_shares(slopes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Share of a step's time that is the chip's own, from slopes of ln(time) in logarithms of constants."""
     return np.asarray(slopes @ _OF_THE_CHIP)

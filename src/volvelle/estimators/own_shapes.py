@@ -5,11 +5,12 @@ width of the model, and over how many ranks it is split.
 """
 
 from dataclasses import dataclass, field
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimators.factored import chip_shares
+from volvelle.estimators.factored import chip_shares, felt_variance
 from volvelle.laws.shrinkage import Kriged, kriged, likeness, student_reach
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.spread import model_reach
@@ -40,8 +41,6 @@ class OwnShapes:
 
     shapes: Table = field(repr=False)
     """Of own runs, a row each, as `product_shapes` has them."""
-    shares: Table = field(repr=False)
-    """Of their time that is the chip's own."""
     slopes: Table = field(repr=False)
     """Of the logarithms of their times in those of constants."""
     left: Table = field(repr=False)
@@ -65,6 +64,11 @@ class OwnShapes:
             return None
         alike, back = np.unique(shapes, axis=0, return_inverse=True)
         return np.asarray(np.exp(self.told(alike).shift)[back.ravel()])
+
+    @property
+    def shares(self) -> Table:
+        """Of their times that is the chip's own."""
+        return chip_shares(self.slopes)
 
     @property
     def least(self) -> float:
@@ -105,8 +109,12 @@ class OwnRunsTold:
             told = self.shapes.told(shapes)
             open_ = np.maximum(open_ - told.told, 0.0)
             slopes = slopes - share[:, None] * told.carried
-        variance = np.einsum("rc,cd,rd->r", slopes, self.covariance, slopes) + share**2 * open_ + self.scatter**2
+        variance = felt_variance(slopes, self.covariance) + share**2 * open_ + self.scatter**2
         return np.asarray(np.sqrt(self.wider**2 * variance + self.beside**2))
+
+    def no_wider(self, deviation: Table, before: Table) -> Table:
+        """No more than without own runs, but by what these lie further off than was believed; of logarithms."""
+        return np.minimum(deviation, np.hypot(before * sqrt(max(1.0, self.inflation)), self.beside))
 
     @property
     def wider(self) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, hypot, log, sqrt
+from math import exp
 
 import numpy as np
 
@@ -66,10 +66,8 @@ def _by_own_runs(
         return None
     shapes = product_shapes(step, MappingTable.of([mapping]))
     told = software.own_runs()
-    found = float(told.error(slopes()[None], shapes)[0])
-    if most is None:
-        return exp(found)
-    return exp(min(found, hypot(log(most) * sqrt(max(1.0, told.inflation)), told.beside)))
+    found = told.error(slopes()[None], shapes)
+    return exp(float((found if most is None else told.no_wider(found, np.log([most])))[0]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

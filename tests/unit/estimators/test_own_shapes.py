@@ -32,10 +32,9 @@ TOLD = OwnRunsTold(
     freedom=4.0,
     shapes=OwnShapes(
         shapes=np.log2([[8192.0, 4096.0, 1.0], [2048.0, 4096.0, 8.0]]),
-        shares=np.array([0.95, 0.8]),
         left=np.array([0.1, -0.15]),
         noise=np.array([0.03, 0.04]),
-        slopes=np.tile([-0.9, *[0.0] * (len(CONSTANTS) - 1)], (2, 1)),
+        slopes=np.array([[share, *[0.0] * (len(CONSTANTS) - 1)] for share in (-0.95, -0.8)]),
         spread=0.08,
         reach=2.0,
     ),

@@ -67,9 +67,8 @@ class OwnFit:
     prior: Table
     """Covariance of logarithms of constants without them."""
     shapes: Table
-    shares: Table
     slopes: Table
-    """Of runs: shapes of their products, the share of the chip in their times, and slopes of these in constants."""
+    """Of runs: shapes of their products, and slopes of ln(time) in constants."""
     spread: OwnScatter
 
     @property
@@ -90,7 +89,6 @@ class OwnFit:
             inflation=known.inflation,
             shapes=OwnShapes(
                 shapes=self.shapes[:runs],
-                shares=self.shares[:runs],
                 slopes=self.slopes[:runs],
                 left=known.left[:runs],
                 noise=known.noise[:runs],
@@ -125,7 +123,6 @@ def fit_own(
         after=posterior.left_out,
         prior=prior,
         shapes=shapes,
-        shares=shares,
         slopes=slopes[:runs],
         spread=spread,
     )

@@ -16,7 +16,7 @@ from volvelle.applications.training.stack_fit import Table, runs_of
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.own_spread import OwnRunsSpread, own_runs_spread
 from volvelle.catalogue.training_errors import step_ranges
-from volvelle.estimators.factored import chip_shares
+from volvelle.estimators.factored import chip_shares, felt_variance
 from volvelle.spread import model_reach
 
 OWN_RUNS = (0, 1, 3, 8)
@@ -184,7 +184,10 @@ class _User:
         fit = fit_own(self.slopes[own], self.errors[own], self.shapes[own], prior=self.covariance, spread=self.spread)
         told = fit.told
         off: Table = self.errors[rest] - slopes @ fit.change - chip_shares(slopes) * told.shapes.told(shapes).shift
-        # No wider than without own runs, but by what these lie further off than was believed.
-        before = np.sqrt(np.einsum("rc,cd,rd->r", slopes, self.covariance, slopes) + step_ranges().scatter ** 2)
-        most = step_ranges().stretch * before * max(1.0, told.inflation) ** 0.5
-        return off, np.minimum(model_reach(_LEVEL) * told.error(slopes, shapes), most)
+        known = step_ranges()
+        before = (
+            known.stretch
+            / model_reach(_LEVEL)
+            * np.hypot(np.sqrt(felt_variance(slopes, self.covariance)), known.scatter)
+        )
+        return off, model_reach(_LEVEL) * told.no_wider(told.error(slopes, shapes), before)

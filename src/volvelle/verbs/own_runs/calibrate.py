@@ -25,7 +25,7 @@ from volvelle.catalogue.own_calibrations import (
 from volvelle.catalogue.own_spread import own_runs_spread, spread_of, typical_slopes
 from volvelle.domains import SEQUENCES, WIDTH, within_domains
 from volvelle.errors import DescriptionError
-from volvelle.estimators.factored import CONSTANTS
+from volvelle.estimators.factored import CONSTANTS, felt_variance
 from volvelle.estimators.question_error import step_error
 from volvelle.interchange.logs.logged import Log
 from volvelle.interchange.logs.readers import read_log
@@ -246,28 +246,25 @@ def _fitted(found: Calibrated) -> Calibrated:
     disagreeing = _disagreeing(found.runs, np.append(values, told), np.vstack([slopes, alone]), doubts, prior)
     if disagreeing and 2 * len(disagreeing) >= len(found.runs):
         # Two machines or two versions: what lies between them is neither.
-        believed = float(np.mean(np.einsum("rc,cd,rd->r", slopes, prior, slopes)))
+        believed = float(np.mean(felt_variance(slopes, prior)))
         scattered = float(np.var(errors)) / (believed + spread.scatter**2 + spread.shape**2)
         wider = replace(fit.posterior, inflation=max(fit.posterior.inflation, scattered))
         fit = replace(fit, kept=False, posterior=wider)
     fit = replace(fit, before=np.append(errors, told))
     left, typical = fit.told, typical_slopes(chip.family)
-    anywhere = left.wider**2 * (float((left.covariance * typical).sum()) + left.shapes.spread**2 + left.scatter**2)
-    before = _before(found)
+    anywhere = float((left.covariance * typical).sum()) + left.shapes.spread**2 + left.scatter**2
+    elsewhere, before = np.asarray(left.wider * sqrt(anywhere)), _before(found)
+    if before is not None:
+        elsewhere = left.no_wider(elsewhere, np.log(before))
     return replace(
         found,
         errors=errors,
         fit=fit,
         disagreeing=disagreeing,
         alike=exp(float(np.sqrt(np.mean(left.error(slopes, shapes) ** 2)))) if runs else None,
-        elsewhere=_at_most(sqrt(anywhere), before, left.inflation) if runs else None,
+        elsewhere=exp(float(elsewhere)) if runs else None,
         before=before,
     )
-
-
-def _at_most(deviation: float, before: float | None, inflation: float) -> float:
-    """As a factor: no more than before own runs, but by what they lie further off than was believed."""
-    return exp(deviation) if before is None else min(exp(deviation), before ** sqrt(max(1.0, inflation)))
 
 
 def _before(found: Calibrated) -> float | None:
