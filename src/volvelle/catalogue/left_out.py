@@ -4,14 +4,12 @@ Written by ``scripts/left_out_residuals.py`` (``data/measurements/left_out.csv.g
 `volvelle.catalogue.residuals`.
 """
 
-import csv
-import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib import resources
 from typing import Any
 
+from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.catalogue.residuals import residuals
 
 
@@ -41,9 +39,8 @@ LEFT_OUT_COLUMNS = tuple(part.name for part in fields(LeftOut))
 @cache
 def left_out_rows() -> tuple[LeftOut, ...]:
     """Of all applications; of training those with all of a kind left out."""
-    file = resources.files("volvelle.catalogue") / "data" / "measurements" / "left_out.csv.gz"
     found = []
-    for row in csv.DictReader(gzip.decompress(file.read_bytes()).decode().splitlines()):
+    for row in packaged_rows("measurements/left_out.csv.gz"):
         kinds: dict[str, Any] = {**row, "chips": int(row["chips"]), "residual": float(row["residual"])}
         found.append(LeftOut(**kinds))
     return tuple(found)

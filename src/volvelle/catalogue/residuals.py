@@ -3,16 +3,14 @@
 Written by ``scripts/fit_stacks.py`` from calibration rows alone (``data/measurements/residuals.csv.gz``).
 """
 
-import csv
-import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib import resources
 from math import exp, log, sqrt
 from statistics import median
 from typing import Any
 
+from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.mapping.kinds import Kind
 
 
@@ -60,9 +58,8 @@ _NUMBERS = ("parameters", "utilisation", "fitted", "new_row", "new_source")
 @cache
 def residuals() -> tuple[Residual, ...]:
     """Of all calibration runs."""
-    file = resources.files("volvelle.catalogue") / "data" / "measurements" / "residuals.csv.gz"
     found = []
-    for row in csv.DictReader(gzip.decompress(file.read_bytes()).decode().splitlines()):
+    for row in packaged_rows("measurements/residuals.csv.gz"):
         kinds: dict[str, Any] = {**row, "chips": int(row["chips"]), "mixture": row["mixture"] == "1"}
         found.append(Residual(**kinds | {name: float(row[name]) for name in _NUMBERS}))
     return tuple(found)

@@ -1,7 +1,6 @@
 """How far one step may be off: by what runs leave open of the constants it feels, one's own where there are any."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from math import exp
 
@@ -12,6 +11,7 @@ from volvelle.estimators.own_shapes import product_shapes
 from volvelle.estimators.step_errors import StepError
 from volvelle.estimators.training.constant_slopes import Table, constant_slopes
 from volvelle.mapping.axis_shardings import EXPERT_DIM
+from volvelle.mapping.lowered_model import ByIdentity
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
@@ -28,7 +28,7 @@ def step_error(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | 
         layout = mapping
 
         def slopes() -> Table:
-            return _slopes(_Asked(cluster, step, layout))
+            return _slopes(ByIdentity(cluster), ByIdentity(step), layout)
 
         by_constants = known.errors().of_step(slopes, cluster.chip.family, step.element, known.stack)
         own = _by_own_runs(known, cluster, step, mapping, slopes, most=by_constants)
@@ -70,24 +70,7 @@ def _by_own_runs(
     return exp(float((found if most is None else told.no_wider(found, np.log([most])))[0]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """A question as a key: the very machine and step, and a layout."""
-
-    cluster: Cluster
-    step: TrainingStep
-    mapping: ParallelMapping
-
-    def __hash__(self) -> int:
-        return hash((id(self.cluster), id(self.step), self.mapping))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Asked):
-            return False
-        return other.cluster is self.cluster and other.step is self.step and other.mapping == self.mapping
-
-
 @lru_cache(maxsize=64)
-def _slopes(asked: _Asked) -> Table:
+def _slopes(cluster: ByIdentity[Cluster], step: ByIdentity[TrainingStep], mapping: ParallelMapping) -> Table:
     """One question is asked about several times for one answer."""
-    return np.asarray(constant_slopes(asked.step, asked.cluster, MappingTable.of([asked.mapping]))[0])
+    return np.asarray(constant_slopes(step.value, cluster.value, MappingTable.of([mapping]))[0])

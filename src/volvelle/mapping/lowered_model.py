@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Generic, TypeVar
 
 from volvelle.mapping.comet_counting import counted_as_comet
 from volvelle.mapping.lowered_block import LoweredBlock
@@ -12,20 +13,22 @@ from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
 from volvelle.workload.training import Counting, TrainingStep
 
+Held = TypeVar("Held")
 
-class ByIdentity:
-    """A model as a key: built once, looked up by identity."""
 
-    __slots__ = ("model",)
+class ByIdentity(Generic[Held]):
+    """A value as a key: built once, looked up by identity."""
 
-    def __init__(self, model: Workload) -> None:
-        self.model = model
+    __slots__ = ("value",)
+
+    def __init__(self, value: Held) -> None:
+        self.value = value
 
     def __hash__(self) -> int:
-        return id(self.model)
+        return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ByIdentity) and other.model is self.model
+        return isinstance(other, ByIdentity) and other.value is self.value
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -145,7 +148,7 @@ def step_flops(step: TrainingStep) -> float:
 
 
 @lru_cache(maxsize=256)
-def _lowered(model: ByIdentity, structure: Structure, expert_load: float, backward: bool) -> LoweredModel:
+def _lowered(model: ByIdentity[Workload], structure: Structure, expert_load: float, backward: bool) -> LoweredModel:
     whole = _whole(model, backward)
     if expert_load != 1.0 and "slots" in whole.sizes:
         whole = whole.with_sizes(slots=whole.sizes["slots"] * expert_load)
@@ -161,11 +164,11 @@ def _as_comet(model: LoweredModel, element: str) -> LoweredModel:
 
 
 @lru_cache(maxsize=256)
-def _whole(model: ByIdentity, backward: bool) -> Workload:
-    return TrainingStep(model=model.model, batch=1, backward=backward).whole
+def _whole(model: ByIdentity[Workload], backward: bool) -> Workload:
+    return TrainingStep(model=model.value, batch=1, backward=backward).whole
 
 
 @lru_cache(maxsize=1024)
-def _flops_each(model: ByIdentity, backward: bool) -> float:
+def _flops_each(model: ByIdentity[Workload], backward: bool) -> float:
     """FLOP of matrix products a sequence, forward and backward."""
-    return TrainingStep(model=model.model, batch=1, backward=backward).flops
+    return TrainingStep(model=model.value, batch=1, backward=backward).flops

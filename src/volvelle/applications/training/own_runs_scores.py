@@ -185,9 +185,5 @@ class _User:
         told = fit.told
         off: Table = self.errors[rest] - slopes @ fit.change - chip_shares(slopes) * told.shapes.told(shapes).shift
         known = step_ranges()
-        before = (
-            known.stretch
-            / model_reach(_LEVEL)
-            * np.hypot(np.sqrt(felt_variance(slopes, self.covariance)), known.scatter)
-        )
-        return off, model_reach(_LEVEL) * told.no_wider(told.error(slopes, shapes), before)
+        before = known.stretch * np.sqrt(felt_variance(slopes, self.covariance) + known.scatter**2)
+        return off, model_reach(_LEVEL) * told.no_wider(told.error(slopes, shapes), before / model_reach(_LEVEL))
