@@ -3,18 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
-from ruamel.yaml import YAML
 
 from volvelle.catalogue.engine_files import read_engine_file
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.loader import Catalogue
-from volvelle.catalogue.packaged_rows import packaged_rows
+from volvelle.catalogue.packaged_rows import packaged_fields, packaged_rows
 from volvelle.catalogue.saved_file import is_yaml_name
 from volvelle.catalogue.schema import Datum
 from volvelle.domains import NO_SIZE, SEQUENCES, SHARE, WIDTH, NumberDomain
@@ -94,8 +92,7 @@ def with_experts(measure: str) -> str:
 @cache
 def engine_entries() -> Mapping[str, EngineEntry]:
     """All engines by name."""
-    file = resources.files("volvelle.catalogue") / "data" / "engines.yaml"
-    return {name: EngineEntry(**entry) for name, entry in YAML(typ="safe", pure=True).load(file.read_text()).items()}
+    return {name: EngineEntry(**entry) for name, entry in packaged_fields("engines.yaml").items()}
 
 
 def serving_engine(given: str, family: str = "") -> ServingEngine:

@@ -4,14 +4,12 @@ Written by ``scripts/fit_own_runs.py`` from calibration runs alone.
 """
 
 from functools import cache
-from importlib import resources
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict
-from ruamel.yaml import YAML
 
-from volvelle.catalogue.packaged_rows import packaged_rows
+from volvelle.catalogue.packaged_rows import packaged_fields, packaged_rows
 
 Table = NDArray[np.float64]
 SLOPES = "slopes"
@@ -66,8 +64,7 @@ class ProductSpread(BaseModel):
 @cache
 def own_runs_spread() -> OwnRunsSpread:
     """As the file has it."""
-    file = resources.files("volvelle.catalogue") / "data" / "own_runs.yaml"
-    return OwnRunsSpread(**YAML(typ="safe", pure=True).load(file.read_text("utf-8")))
+    return OwnRunsSpread(**packaged_fields("own_runs.yaml"))
 
 
 def symmetric(numbers: ArrayLike) -> Table:

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 
 from pydantic import BaseModel, ConfigDict
-from ruamel.yaml import YAML
 
-from volvelle.catalogue.packaged_rows import packaged_rows
+from volvelle.catalogue.packaged_rows import packaged_fields, packaged_rows
 from volvelle.errors import UnknownNameError, plainly
 from volvelle.estimators.stack import Stack
 
@@ -40,8 +38,7 @@ class StackEntry(BaseModel):
 @cache
 def stack_entries() -> Mapping[str, StackEntry]:
     """All stacks by name, in the order in which words are looked for."""
-    file = resources.files("volvelle.catalogue") / "data" / "stacks.yaml"
-    return {name: StackEntry(**entry) for name, entry in YAML(typ="safe", pure=True).load(file.read_text()).items()}
+    return {name: StackEntry(**entry) for name, entry in packaged_fields("stacks.yaml").items()}
 
 
 def stack_named(given: str) -> str | None:

@@ -7,17 +7,15 @@ What published runs leave open of constants, and how runs scatter around them, i
 
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 from math import exp, sqrt
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
-from ruamel.yaml import YAML
 
 from volvelle.catalogue.left_out import SIZE_DOUBLINGS, LeftOut, publications_left_out
 from volvelle.catalogue.model_errors import LEVEL, added_square, left_axes, model_error
 from volvelle.catalogue.own_spread import spread_of
-from volvelle.catalogue.packaged_rows import packaged_rows
+from volvelle.catalogue.packaged_rows import packaged_fields, packaged_rows
 from volvelle.catalogue.residuals import residuals
 from volvelle.catalogue.stacks import stack_entries
 from volvelle.estimators.step_errors import SIZE, StepErrors, Table, TimedRuns
@@ -41,8 +39,7 @@ class StepRanges(BaseModel):
 @cache
 def step_ranges() -> StepRanges:
     """As the file has it."""
-    file = resources.files("volvelle.catalogue") / "data" / "step_ranges.yaml"
-    return StepRanges(**YAML(typ="safe", pure=True).load(file.read_text("utf-8")))
+    return StepRanges(**packaged_fields("step_ranges.yaml"))
 
 
 @cache

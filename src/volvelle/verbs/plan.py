@@ -1,7 +1,7 @@
 """The best layouts of a model on a machine, ranked, and why the first is first."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
@@ -272,9 +272,9 @@ def considered_space(
         if name not in known:
             raise UnknownNameError.among("field of a layout", name, known)
         listed = given.tolist() if isinstance(given, np.ndarray) else given
-        several = listed if isinstance(listed, Sequence) and not isinstance(listed, str) else (listed,)
+        several = (listed,) if isinstance(listed, str) or not isinstance(listed, Iterable) else tuple(listed)
         if given is not None and several:
-            values[name] = tuple(several)
+            values[name] = tuple(sorted(several, key=str)) if isinstance(listed, Set) else several
     if framework in ("deepspeed", "fsdp"):  # these know neither pipelines nor sequence parallelism
         values |= {"pipeline": (1,), "sequence_parallel": (False,)}
     return Space(**values)
