@@ -29,6 +29,9 @@ def test_a_published_log_makes_a_file_that_moves_an_estimate(
     assert 12.2 < seconds(capsys, "--calibrated", mine) < shipped
     assert run([*QUESTION, "--stack", "nemo", "--calibrated", mine]) == 2
     assert "says its software itself" in capsys.readouterr().err
+    for element, told in (("bf16", "what runs of one's own leave open"), ("fp8", "Runs of one's own are in bf16")):
+        assert run([*QUESTION[:-1], "--element", element, "--calibrated", mine]) == 0
+        assert told in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_was_refused_is_listed_for_people_and_for_machines(

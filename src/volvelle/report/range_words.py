@@ -6,6 +6,13 @@ from volvelle.estimators.step_errors import CHIP, PRECISION, SOFTWARE
 
 def range_words(basis: RangeBasis, inputs: str = "the inputs above") -> str:
     """What the range of a step covers; `inputs` says where its numbers are to be seen."""
+    if basis.own_elements:
+        kept = " and ".join(basis.own_elements)
+        return f"{_covered(basis, inputs)} Runs of one's own are in {kept}: they do not narrow it here."
+    return _covered(basis, inputs)
+
+
+def _covered(basis: RangeBasis, inputs: str) -> str:
     weakest = f"{inputs} (the weakest is {basis.weakest_evidence})"
     if not basis.calibrated:
         nor = [way for way in basis.outside if way != CHIP]

@@ -131,6 +131,8 @@ class RangeBasis:
     """Ways in which the question leaves what calibration runs tell of."""
     own_runs: bool = False
     """Whether runs of one's own tell the error."""
+    own_elements: tuple[str, ...] = ()
+    """Element types that runs of one's own are in, where the question is in another and they do not tell its error."""
     by_constants: bool = False
     """Whether the error is of the very step, by what runs leave open of the constants that it feels."""
     unmeasured: str = "run on this family of chips"
@@ -151,8 +153,16 @@ def range_basis(cluster: Cluster, element: str, error: StepError) -> RangeBasis:
         model_error=_model_error(error, cluster.chip.family),
         outside=tuple(error.left) if error.of is not None or error.own else (),
         own_runs=error.own,
+        own_elements=() if error.own else _own_elements(cluster),
         by_constants=error.by_constants,
     )
+
+
+def _own_elements(cluster: Cluster) -> tuple[str, ...]:
+    """That runs of one's own on the machine's family of chips are in."""
+    software = calibrations_of(cluster).software
+    own = () if software is None else software.own_errors
+    return tuple(sorted(element for family, element in own if family == cluster.chip.family))
 
 
 def _model_error(error: StepError, family: str) -> ModelErrorRegime | None:
