@@ -35,6 +35,14 @@ def test_fusing_is_never_slower_than_kernel_by_kernel() -> None:
     assert apart["seconds"] == pytest.approx(apart["bound"], rel=1e-5)
 
 
+def test_a_search_without_time_says_that_it_has_no_answer_not_that_nothing_runs() -> None:
+    found = volvelle("map", "gpt2", "--on", "sn30-node/8", "--tp", "8", "--limit", "0.01")
+    assert found.returncode == 1
+    assert "no answer yet" in found.stdout
+    assert "a longer time limit" in found.stdout
+    assert "cannot run" not in found.stdout
+
+
 @pytest.mark.long
 def test_degrees_that_are_asked_for_are_kept() -> None:
     found = mapped(UNET, "--on", "dgx-h100/8", "--tp", "2", "--pp", "1", "--limit", "5")

@@ -30,7 +30,7 @@ TABLES = {
         "date",
         "evidence",
     ),
-    ("map", "gpt2", "--on", "sn30-node/8", "--tp", "8", "--gpt-layer-only", "--limit", "2"): ("bound by",),
+    ("map", "gpt2", "--on", "sn30-node/8", "--tp", "8", "--gpt-layer-only", "--limit", "4"): ("bound by",),
     ("scale", "llama3-8b", "--on", "dgx-h100", "--from", "8", "--to", "64", "--tp", "1"): ("efficiency", "layout"),
     ("collective", "all-reduce", "1GB", "--on", "dgx-h100/1024", "--group", "8x64"): ("transfer", "bus rate", "source"),
     ("serve", "llama3-70b", "--on", "dgx-h100/8", "--weights", "fp8", "--batch", "16"): (
@@ -98,7 +98,7 @@ BRIEF = (
     ("plan", "llama3-70b", "--on", "dgx-h100/8", "--batch", "64"),
     ("plan", "llama3-8b", "--on", "dgx-h100", "--batch", "256", "--tokens", "1T", "--days", "30"),
     ("cost", "--on", "dgx-h100/64", "--step", "22 s", "--tokens-per-step", "8M", "--tokens", "2T"),
-    ("map", "gpt2", "--on", "sn30-node/8", "--tp", "8", "--gpt-layer-only", "--limit", "2"),
+    ("map", "gpt2", "--on", "sn30-node/8", "--tp", "8", "--gpt-layer-only", "--limit", "4"),
     ("collective", "all-reduce", "1GB", "--on", "dgx-h100/1024", "--set", "scale_out.rate=2x"),
     ("scale", "llama3-8b", "--on", "dgx-h100", "--from", "8", "--to", "64", "--tp", "1", "--pp", "1"),
 )

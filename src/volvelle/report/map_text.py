@@ -35,7 +35,7 @@ def print_map(answer: MapAnswer, *, brief: bool = False) -> None:
         change = change_text(found.plan.time / before.time)
         out.print(f"{change} against the machine as it is, {show(before.time, SECONDS)} ({degrees_words(before)})")
     if found.plan is None:
-        out.print(violations_panel(found.violations, title="why nothing fits"))
+        out.print(violations_panel(found.violations, title="why nothing fits" if found.proven else "why there is no answer"))
         return
     out.print(_time(found.plan))
     if brief:
@@ -60,7 +60,8 @@ def _headline(answer: MapAnswer) -> Panel:
     text.append(f"{found.cluster}", style="bold").append(f"  {found.chips} × {answer.cluster.chip.name}\n")
     if plan is None:
         text.append("\nnothing fits" if found.proven else "\nnothing was found in time", style="bold red")
-        return Panel(text, title="cannot run", border_style="red", title_align="left")
+        title = "cannot run" if found.proven else "no answer yet"
+        return Panel(text, title=title, border_style="red", title_align="left")
     text.append("mapping", style="bold").append(f"  {degrees_words(plan)}\n\n")
     text.append(f"{show(plan.time, SECONDS)}/step", style="bold")
     text.append(f" of {plan.micro_batches * plan.degrees.data} micro-batches   {percent(plan.utilisation)} of peak\n")
