@@ -29,12 +29,12 @@ class ModelError:
     links: tuple[str, ...] = ()
     """How the names of links begin that were fitted; where there are none, links are not told apart."""
 
-    def on(self, cluster: Cluster) -> float:
-        """For a question about a machine."""
+    def on(self, cluster: Cluster, *, networks: bool = True) -> float:
+        """For a question about a machine; without `networks`, whose doubt is counted by who times exchanges."""
         ways = (
             (self.chip, float(self._other_chip(cluster))),
             (self.doubling, self._doublings(cluster)),
-            (self.link, float(bool(self._other_links(cluster)))),
+            (self.link, float(bool(self._other_links(cluster) if networks else self.other_inside(cluster)))),
         )
         return float(combined_doubt(self.inside, ways))
 
@@ -49,6 +49,16 @@ class ModelError:
             found.append(f"fitted runs had {known} chips, not {cluster.accelerators}")
         found += [f"no fitted run exchanged over {name}" for name in self._other_links(cluster)]
         return tuple(found)
+
+    def other_inside(self, cluster: Cluster) -> tuple[str, ...]:
+        """The innermost link, if it is of another kind than those fitted."""
+        inmost = next((each.link.name for each in cluster.dimensions if each.size > 1), None)
+        return tuple(name for name in self._other_links(cluster) if name == inmost)
+
+    def other_networks(self, cluster: Cluster) -> tuple[str, ...]:
+        """Links further out of another kind."""
+        inside = self.other_inside(cluster)
+        return tuple(name for name in self._other_links(cluster) if name not in inside)
 
     def _other_chip(self, cluster: Cluster) -> bool:
         return cluster.chip.name not in self.chips

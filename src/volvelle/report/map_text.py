@@ -35,7 +35,9 @@ def print_map(answer: MapAnswer, *, brief: bool = False) -> None:
         change = change_text(found.plan.time / before.time)
         out.print(f"{change} against the machine as it is, {show(before.time, SECONDS)} ({degrees_words(before)})")
     if found.plan is None:
-        out.print(violations_panel(found.violations, title="why nothing fits" if found.proven else "why there is no answer"))
+        out.print(
+            violations_panel(found.violations, title="why nothing fits" if found.proven else "why there is no answer")
+        )
         return
     out.print(_time(found.plan))
     if brief:

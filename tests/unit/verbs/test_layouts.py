@@ -38,7 +38,9 @@ def test_the_fastest_of_a_kind_is_what_a_search_of_that_kind_alone_finds(
     assert found.time == pytest.approx(next(one.time for one in alone.kinds if one.kind is kind), rel=1e-12)
 
 
-@pytest.mark.parametrize("several", [{2, 1}, (stage for stage in (1, 2)), range(1, 3)], ids=["set", "generator", "range"])
+@pytest.mark.parametrize(
+    "several", [{2, 1}, (stage for stage in (1, 2)), range(1, 3)], ids=["set", "generator", "range"]
+)
 def test_values_to_try_are_read_from_anything_that_holds_several(several: object) -> None:
     listed = volvelle.plan("llama3-8b", on="dgx-h100/8", batch=64, zero=[1, 2])
     assert volvelle.plan("llama3-8b", on="dgx-h100/8", batch=64, zero=several).ranking.best == listed.ranking.best

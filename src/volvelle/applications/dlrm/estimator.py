@@ -1,7 +1,7 @@
 """One training step of a recommendation model: dense layers on every chip, tables placed over all of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import prod
 from typing import final
@@ -13,8 +13,9 @@ from volvelle.errors import DescriptionError
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.exchange import exchange_time
 from volvelle.estimators.rates import SustainedRates
-from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Violation
-from volvelle.estimators.uncertainty import time_range
+from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Range, Violation
+from volvelle.estimators.sampler import Stratified
+from volvelle.estimators.uncertainty import model_error_column, time_range
 from volvelle.laws.footprint import activation_bytes, weight_bytes
 from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.nested_collectives import nested_all_reduce_time
@@ -32,6 +33,8 @@ from volvelle.workload.transforms import with_backward
 
 _PIECE = 1024.0
 """Inner steps of the smallest piece that a deep product is cut into."""
+EXCHANGES = "exchanges over networks"
+"""The input that says how far they are off."""
 _STATE = 12.0
 """Bytes of weight, gradient and optimiser state of a dense parameter beside its copy for products."""
 
@@ -67,31 +70,44 @@ class DlrmModel(Estimator[DlrmStep, TablePlacement]):
     """A step's time beyond all that: reading samples, launching, waiting for the slowest."""
     fused: bool = True
     """Activations of dense layers run inside the products."""
+    relayed: bool = False
+    """Vectors go to a chip of their node first, which adds up those of a sample before they leave the node."""
     error: float = 1.35
     """Doubt in the model, one standard deviation as a factor."""
+    network_error: float = 1.0
+    """Of exchanges over a network that no fitted step crossed, as collectives are off over links that were not fitted;
+    1: the network is like the others, or its doubt is in the error."""
     samples: int = 256
     seed: int = 0
     level: float = 0.8
 
     def times(
-        self, step: DlrmStep, cluster: Cluster, costs: TableCosts, *, dense: Mapping[str, Seconds] | None = None
+        self,
+        step: DlrmStep,
+        cluster: Cluster,
+        costs: TableCosts,
+        *,
+        dense: Mapping[str, Seconds] | None = None,
+        over: tuple[Cluster, Number] | None = None,
     ) -> Mapping[tuple[str, bool], Seconds]:
         """Seconds by part and whether it is exposed; the machine's numbers may be samples.
 
-        `dense` is what :meth:`dense` answers, where it is known already.
+        `dense` is what :meth:`dense` answers, where it is known already. `over` is the machine whose links exchanges
+        are timed by, where it is another, and by what factor they take longer.
         """
         machine = SustainedRates.of(cluster, step.matrix_element, software=False)
         chips = cluster.accelerators
         dense = self.dense(step, cluster) if dense is None else dense
         gather_rate = cluster.chip.memory.rate * self.gather
-        tiers = machine.tiers(float(chips), 1.0)
-        indices = exchange_time(costs.indices, machine, group=float(chips), stride=1.0)
-        vectors = exchange_time(costs.vectors, machine, group=float(chips), stride=1.0)
+        linked, longer = (cluster, 1.0) if over is None else over
+        network = machine if over is None else SustainedRates.of(linked, step.matrix_element, software=False)
+        indices = longer * exchange_time(costs.indices, network, group=float(chips), stride=1.0)
+        vectors = longer * self._vectors(costs, cluster, network)
         gathered = kernel_time(0.0, costs.gathered, compute_rate=1.0, memory_rate=gather_rate)
         updated = kernel_time(0.0, costs.updated, compute_rate=1.0, memory_rate=gather_rate)
         parameters = dense_parameters(step.shape)
         sent = parameters * element_bytes(step.shape.element) + costs.reduced
-        reduced = nested_all_reduce_time(sent, tiers)
+        reduced = longer * nested_all_reduce_time(sent, network.tiers(float(chips), 1.0))
         forward_hidden = hidden_time(vectors, dense["bottom forward"])
         backward_hidden = hidden_time(vectors, dense["bottom backward"])
         # Gradients of the dense layers travel while tables are updated.
@@ -114,6 +130,14 @@ class DlrmModel(Estimator[DlrmStep, TablePlacement]):
             ("fixed", True): self.fixed,
         }
         return found
+
+    def _vectors(self, costs: TableCosts, cluster: Cluster, machine: SustainedRates) -> Seconds:
+        """Until every chip has the vectors of its samples, or has sent back their gradients."""
+        inside, chips = float(cluster.dimensions[0].size), float(cluster.accelerators)
+        if not self.relayed or not 1.0 < inside < chips:
+            return exchange_time(costs.vectors, machine, group=chips, stride=1.0)
+        within = exchange_time(costs.vectors, machine, group=inside, stride=1.0)
+        return within + exchange_time(costs.crossing, machine, group=chips / inside, stride=inside)
 
     def dense(self, step: DlrmStep, cluster: Cluster) -> Mapping[str, Seconds]:
         """Seconds of dense operations on one chip's samples, by place and phase; no placement changes them."""
@@ -178,17 +202,24 @@ class DlrmModel(Estimator[DlrmStep, TablePlacement]):
             chips=chips,
             peak=float(np.max(cluster.chip.matrix_rate(step.matrix_element))),
             facts={"samples_per_second": step.batch / float(_exposed(parts))},
-            ranges={
-                "time": time_range(
-                    lambda machine: _exposed(self.times(step, machine, costs)),
-                    cluster,
-                    error=self.error,
-                    samples=self.samples,
-                    seed=self.seed,
-                    level=self.level,
-                )
-            },
+            ranges={"time": self._range(step, cluster, costs)},
         )
+
+    def _range(self, step: DlrmStep, cluster: Cluster, costs: TableCosts) -> Range:
+        over: tuple[Cluster, Number] | None = None
+        if self.network_error > 1.0:
+            # What collectives are off by over such links has the doubt of their numbers in it.
+            sampler = Stratified(self.samples, self.seed)
+            over = (cluster, model_error_column(self.network_error, sampler, name=EXCHANGES))
+        found = time_range(
+            lambda machine: _exposed(self.times(step, machine, costs, over=over)),
+            cluster,
+            error=self.error,
+            samples=self.samples,
+            seed=self.seed,
+            level=self.level,
+        )
+        return found if over is None else replace(found, varied=(*found.varied, EXCHANGES))
 
     def memory(self, step: DlrmStep, chips: int, costs: TableCosts) -> tuple[MemoryPart, ...]:
         """What the fullest chip holds."""
@@ -239,7 +270,9 @@ def _violations(memory: float, capacity: float) -> tuple[Violation, ...]:
 
 
 def _costs(step: DlrmStep, cluster: Cluster, placement: TablePlacement) -> TableCosts:
-    return table_costs(step.shape, placement, batch=step.batch, chips=cluster.accelerators, elements=step.tables)
+    chips = cluster.accelerators
+    nodes = -(-chips // cluster.dimensions[0].size)
+    return table_costs(step.shape, placement, batch=step.batch, chips=chips, nodes=nodes, elements=step.tables)
 
 
 @cache

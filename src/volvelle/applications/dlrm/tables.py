@@ -40,6 +40,8 @@ class TableCosts:
     """Sent to find rows, each chip's own share included."""
     vectors: Bytes
     """Sent by each chip once rows are added up; as much comes back as gradients."""
+    crossing: Bytes
+    """Sent out of a node by each chip where what a node's chips have of a sample is added up before."""
     reduced: Bytes
     """Gradients of copied tables, added up over all chips."""
 
@@ -49,14 +51,14 @@ def _each(how: Callable[..., Bytes], *costs: TableCosts) -> TableCosts:
     return TableCosts(**{name: how(*(getattr(one, name) for one in costs)) for name in TableCosts.__slots__})
 
 
-_NOTHING = TableCosts(memory=0.0, gathered=0.0, updated=0.0, indices=0.0, vectors=0.0, reduced=0.0)
+_NOTHING = TableCosts(memory=0.0, gathered=0.0, updated=0.0, indices=0.0, vectors=0.0, crossing=0.0, reduced=0.0)
 
 
 @lru_cache(maxsize=4096)
 def table_costs(
-    shape: Dlrm, placement: TablePlacement, *, batch: int, chips: int, elements: TableElements
+    shape: Dlrm, placement: TablePlacement, *, batch: int, chips: int, elements: TableElements, nodes: int = 1
 ) -> TableCosts:
-    """What a placement costs in a step of `batch` samples on all chips."""
+    """What a placement costs in a step of `batch` samples on all chips, which stand in so many nodes."""
     if len(placement.ways) != len(shape.tables):
         raise MappingError(
             f"{len(placement.ways)} placements for {len(shape.tables)} kinds of tables of {shape.name!r}; give one each"
@@ -64,7 +66,7 @@ def table_costs(
     found = _NOTHING
     whole: list[TableCosts] = []
     for tables, way in zip(shape.tables, placement.ways, strict=True):
-        one = _one(tables, way, batch=batch, chips=chips, elements=elements)
+        one = _one(tables, way, batch=batch, chips=chips, nodes=nodes, elements=elements)
         if way is Placement.TABLE:
             whole += [one] * tables.count
         else:
@@ -78,7 +80,9 @@ def table_costs(
     return _each(add, found, _each(lambda *held: max(held), *on_chip.values()))
 
 
-def _one(tables: EmbeddingTables, way: Placement, *, batch: int, chips: int, elements: TableElements) -> TableCosts:
+def _one(
+    tables: EmbeddingTables, way: Placement, *, batch: int, chips: int, nodes: int, elements: TableElements
+) -> TableCosts:
     """One table: on its owner where it is whole, on every chip otherwise."""
     rows, pooling = float(tables.rows), float(tables.pooling)
     stored, sent = element_bytes(elements.stored), element_bytes(elements.sent)
@@ -94,6 +98,7 @@ def _one(tables: EmbeddingTables, way: Placement, *, batch: int, chips: int, ele
             updated=update_traffic(everywhere, row, state=state, gradients=share * pooling * vector),
             indices=0.0,
             vectors=0.0,
+            crossing=0.0,
             reduced=rows * tables.width * sent,
         )
     touched = distinct_count(batch * pooling, rows)
@@ -104,6 +109,7 @@ def _one(tables: EmbeddingTables, way: Placement, *, batch: int, chips: int, ele
             updated=update_traffic(touched, row, state=state, gradients=batch * pooling * vector),
             indices=batch * pooling * _INDEX,
             vectors=batch * vector,
+            crossing=batch * vector,
             reduced=0.0,
         )
     if way is Placement.ROW:
@@ -115,6 +121,7 @@ def _one(tables: EmbeddingTables, way: Placement, *, batch: int, chips: int, ele
             updated=update_traffic(touched / chips, row, state=state, gradients=share * pooling * vector),
             indices=share * pooling * _INDEX,
             vectors=share * holders * vector,
+            crossing=share * distinct_count(pooling, float(nodes)) * vector,
             reduced=0.0,
         )
     return TableCosts(
@@ -124,5 +131,6 @@ def _one(tables: EmbeddingTables, way: Placement, *, batch: int, chips: int, ele
         # Every chip has some columns of every row, so each learns of every index.
         indices=batch * pooling * _INDEX,
         vectors=share * vector,
+        crossing=share * vector,
         reduced=0.0,
     )

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from volvelle import Catalogue, DescriptionError, MappingError, UnknownNameError, with_backward
-from volvelle.applications.dlrm.constants import dlrm_model, dlrm_stacks
-from volvelle.applications.dlrm.estimator import DlrmModel, DlrmStep, dense_parameters
+from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error, dlrm_stacks
+from volvelle.applications.dlrm.estimator import EXCHANGES, DlrmModel, DlrmStep, dense_parameters
 from volvelle.applications.dlrm.models import CRITEO_POOLING, CRITEO_ROWS, named_dlrm
 from volvelle.applications.dlrm.plan import candidates, placements
 from volvelle.applications.dlrm.rows import dlrm_measurements, dlrm_question
@@ -164,3 +164,25 @@ def test_rows_put_questions_or_say_why_not(catalogue: Catalogue) -> None:
     assert not isinstance(mlperf, str)
     assert mlperf.work.shape.interaction == "cross"
     assert asked["D005"] == "the catalogue has no cluster of 'A40'"
+
+
+def test_vectors_added_up_inside_nodes_leave_them_fewer_and_cost_nothing_more_in_one_node(catalogue: Catalogue) -> None:
+    step, placement = DlrmStep(shape=MLPERF, batch=65536), placed(MLPERF, Placement.ROW)
+    for machine, less in (("dgx-h100/8", False), ("dgx-h100/64", True)):
+        cluster = catalogue.cluster(machine)
+        straight, relayed = (DlrmModel(relayed=way).estimate(step, cluster, placement).time for way in (False, True))
+        assert relayed < 0.8 * straight if less else relayed == straight
+
+
+def test_a_network_that_no_step_crossed_widens_by_its_share_of_the_step(catalogue: Catalogue) -> None:
+    step = DlrmStep(shape=MLPERF, batch=135168)
+    widths = []
+    for machine in ("dgx-h100/8", "dgx-h100/64"):
+        cluster = catalogue.cluster(machine)
+        model = dlrm_model("hugectr", cluster)
+        found = model.rank(candidates(step, cluster.accelerators), cluster, top=1)
+        span = found.best[0].ranges["time"]
+        widths.append(span.high / span.low)
+        assert (EXCHANGES in span.varied) == (machine == "dgx-h100/64")
+    # Wider than eight chips that were fitted, and far narrower than a link of which nothing is known.
+    assert widths[0] < widths[1] < dlrm_model_error("hugectr").link ** 2
