@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 52_610
+MOST_LINES = 52_710
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -41,7 +41,8 @@ is refused and Student's distribution of any freedom, by 50 for second copies of
 not divide, by 80 for what a loss and a moment take of memory, by 110 for the chance to fit as a law, what software
 holds of losses and gradients beside and shares of Student's distribution, by 100 for rates by shapes that own runs tell
 of, by 170 for values that look at the kinds of their fields and what is read or made once a process, by 180 for ranges
-of studies that map and quantiles of steps as measures; and down by 840, by 520 as the room of MCL-HPL is counted with
+of studies that map and quantiles of steps as measures, by 100 for what ranges of plans, studies and maps rest on; and
+down by 840, by 520 as the room of MCL-HPL is counted with
 what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "estimators/own_shapes.py": 125,
@@ -54,6 +55,7 @@ ADDED = {
     "applications/training/evidence.py": 170,
     "report/range_words.py": 40,
     "applications/own_machine.py": 50,
+    "applications/range_evidence.py": 65,  # what ranges of plans rest on
     "applications/own_factor.py": 85,
     "applications/hpl/own_runs.py": 95,
     "verbs/settling.py": 75,
@@ -73,7 +75,7 @@ ADDED = {
     "estimators/step_inputs.py": 95,
     "catalogue/exact.py": 65,
     "catalogue/left_out.py": 100,
-    "catalogue/model_errors.py": 140,
+    "catalogue/model_errors.py": 145,
     "catalogue/training_errors.py": 140,  # ranges by what a question leaves
     "estimators/step_errors.py": 145,
     "verbs/outside.py": 75,
@@ -246,9 +248,9 @@ ADDED = {
     "applications/hpl/noise.py": 150,
     "applications/distribution.py": 70,
     "applications/hpcg": 1030,
-    "applications/hpl_mxp": 670,
+    "applications/hpl_mxp": 710,
     "laws/hpl/refinement.py": 45,
-    "applications/stencil": 790,
+    "applications/stencil": 840,
     "applications/grid_sides.py": 15,
     "applications/system_levels.py": 45,
     "laws/stencil.py": 90,
