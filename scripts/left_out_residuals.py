@@ -1,9 +1,10 @@
 """Writes ``measurements/left_out.csv.gz``: how far off calibration rows are that their fit did not see.
 
-Of HPL, HPCG, transforms, recommendation models and collectives: ln(measured / predicted) with a row's publication left
-out of the fit (of lists of machines, its machine), and with all of its chip, link or size. Training runs with their
-publication left out are in ``residuals.csv.gz`` by ``fit_stacks.py``, here those with all of a kind left out; of memory
-no row is for calibration. Takes ten minutes, most of it HPL; with names of applications, only these are made anew.
+Of HPL, HPL-MxP, HPCG, stencils, transforms, recommendation models and collectives: ln(measured / predicted) with a
+row's publication left out of the fit (of lists of machines, its machine), and with all of its chip, link or size.
+Training runs with their publication left out are in ``residuals.csv.gz`` by ``fit_stacks.py``, here those with all of a
+kind left out; of memory no row is for calibration. Takes ten minutes, most of it HPL; with names of applications, only
+these are made anew.
 """
 
 import argparse
@@ -26,7 +27,11 @@ from volvelle.applications.hpcg.application import HPCG
 from volvelle.applications.hpcg.left_out import hpcg_left_out
 from volvelle.applications.hpl.application import HPL
 from volvelle.applications.hpl.left_out import hpl_left_out
+from volvelle.applications.hpl_mxp.application import HPL_MXP
+from volvelle.applications.hpl_mxp.left_out import mxp_left_out
 from volvelle.applications.measured_table import calibration_rows
+from volvelle.applications.stencil.application import STENCIL
+from volvelle.applications.stencil.left_out import stencil_left_out
 from volvelle.applications.training.application import TRAINING
 from volvelle.applications.training.axes_left_out import training_left_out
 from volvelle.applications.training.stack_fit import fit_stacks, stack_runs
@@ -41,6 +46,8 @@ def makers() -> dict[str, Callable[[], Iterator[LeftOut]]]:
     return {
         "hpl": lambda: hpl_left_out(calibration_rows(HPL.rows(), shipped=True), known),
         "hpcg": lambda: hpcg_left_out(calibration_rows(HPCG.rows(), shipped=True)),
+        "hpl-mxp": lambda: mxp_left_out(calibration_rows(HPL_MXP.rows(), shipped=True), known),
+        "stencil": lambda: stencil_left_out(calibration_rows(STENCIL.rows(), shipped=True), known),
         "fft": lambda: fft_left_out(calibration_rows(FFT.rows(), shipped=True), known),
         "dlrm": lambda: dlrm_left_out(calibration_rows(DLRM.rows(), shipped=True), known),
         "training": lambda: training_left_out(fit_stacks(stack_runs(runs, known))),

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 52_610
+MOST_LINES = 52_710
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -41,8 +41,8 @@ is refused and Student's distribution of any freedom, by 50 for second copies of
 not divide, by 80 for what a loss and a moment take of memory, by 110 for the chance to fit as a law, what software
 holds of losses and gradients beside and shares of Student's distribution, by 100 for rates by shapes that own runs tell
 of, by 170 for values that look at the kinds of their fields and what is read or made once a process, by 180 for ranges
-of studies that map and quantiles of steps as measures; and down by 840, by 520 as the room of MCL-HPL is counted with
-what was added, and by 780 as that of HPCG is."""
+of studies that map and quantiles of steps as measures, by 100 for what ranges of plans, studies and maps rest on; and
+down by 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "estimators/own_shapes.py": 125,
     "estimators/factored.py": 40,
@@ -54,6 +54,7 @@ ADDED = {
     "applications/training/evidence.py": 170,
     "report/range_words.py": 40,
     "applications/own_machine.py": 50,
+    "applications/range_evidence.py": 65,  # what ranges of plans rest on
     "applications/own_factor.py": 85,
     "applications/hpl/own_runs.py": 95,
     "verbs/settling.py": 75,
@@ -73,7 +74,7 @@ ADDED = {
     "estimators/step_inputs.py": 95,
     "catalogue/exact.py": 65,
     "catalogue/left_out.py": 100,
-    "catalogue/model_errors.py": 140,
+    "catalogue/model_errors.py": 145,
     "catalogue/training_errors.py": 140,  # ranges by what a question leaves
     "estimators/step_errors.py": 145,
     "verbs/outside.py": 75,
@@ -187,18 +188,18 @@ ADDED = {
     "reproductions/dfmodel/serving.py": 215,
     "reproductions/dfmodel/serving_pictures.py": 120,
     "reproductions/dfmodel/speculation.py": 285,
-    "applications/serving": 5790,
+    "applications/serving": 6070,  # and which runs ranges rest on
     "estimators/serving": 1250,
     "laws/kv_cache.py": 95,
     "mapping/serving_layout.py": 70,
     "workload/served_model.py": 100,
-    "catalogue/engines.py": 190,
+    "catalogue/engines.py": 260,
     "cli/serving": 300,
     "cli/serve.py": 200,
     "cli/fleet.py": 100,
     "report/serving": 430,
     "report/violations_text.py": 45,
-    "report/documents/serve.py": 235,
+    "report/documents/serve.py": 270,
     "verbs/serving": 1795,
     "verbs/plan_serving": 2170,
     "verbs/fleet": 880,
@@ -246,11 +247,11 @@ ADDED = {
     "applications/hpl/noise.py": 150,
     "applications/distribution.py": 70,
     "applications/hpcg": 1030,
-    "applications/hpl_mxp": 670,
+    "applications/hpl_mxp": 710,
     "laws/hpl/refinement.py": 45,
-    "applications/stencil": 790,
+    "applications/stencil": 840,
     "applications/grid_sides.py": 15,
-    "applications/system_levels.py": 45,
+    "applications/system_levels.py": 55,
     "laws/stencil.py": 90,
     "studies/mapped": 440,
     "studies/design_space/mapped_work.py": 150,
@@ -309,7 +310,6 @@ ADDED = {
     "studies/design_space/job_measures.py": 170,
     "studies/design_space/failure_terms.py": 70,
     "studies/design_space/paced_work.py": 35,
-    "studies/design_space/step_doubt.py": 30,
     "studies/answers/certainty.py": 80,
     "economics/usual_terms.py": 15,
     "interchange/phases_file.py": 50,

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar, final
 
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.measured_table import CalibrationRows, MeasuredTable, Row
+from volvelle.applications.range_evidence import RangeEvidence
 from volvelle.applications.scores import Finding, MeasuredCurve, PlannedCurves, RowValidation
 from volvelle.catalogue import Catalogue
 from volvelle.domains import NumberDomain
@@ -201,6 +202,10 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
     def constants(self, calibration: Calibration) -> Mapping[str, object]:
         """What JSON says of the constants that were used."""
         return {}
+
+    def evidence(self, asked: Question[Work, Decision, Calibration]) -> RangeEvidence | None:
+        """What ranges of a plan rest on; None: it has none."""
+        return None
 
     def headline(self, planned: Planned[Work, Decision, Calibration]) -> Iterable[str]:
         """What is said of the first choice before any table."""

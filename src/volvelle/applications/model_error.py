@@ -38,6 +38,11 @@ class ModelError:
         )
         return float(combined_doubt(self.inside, ways))
 
+    def axes(self, cluster: Cluster) -> tuple[str, ...]:
+        """Ways in which a machine leaves those fitted, by name."""
+        left = {"chip": self._other_chip(cluster), "size": self._doublings(cluster), "link": self._other_links(cluster)}
+        return tuple(name for name, found in left.items() if found)
+
     def outside(self, cluster: Cluster) -> tuple[str, ...]:
         """In which ways a machine is outside_calibration those fitted, for people."""
         found = []

@@ -1,10 +1,10 @@
 """Engines that serve models: their rules, their defaults, and what was fitted of them (``data/engines.*``)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -19,6 +19,7 @@ from volvelle.domains import NO_SIZE, SEQUENCES, SHARE, WIDTH, NumberDomain
 from volvelle.errors import OutsideDomainError, UnknownNameError, plainly
 from volvelle.estimators.serving.engine_constants import EngineConstants
 
+Told = TypeVar("Told")
 _DOMAINS: Mapping[str, NumberDomain] = {
     "token_budget": WIDTH,
     "chunk": WIDTH,
@@ -51,6 +52,36 @@ class EngineEntry(BaseModel):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorRows:
+    """Calibration runs that tell how far one figure of an engine is off."""
+
+    rows: int
+    sources: int
+    """Publications."""
+    groups: int
+    """Chips with the models that ran on them."""
+    families: tuple[str, ...]
+    """Of chips."""
+    models: tuple[str, ...]
+    """``dense``, ``experts`` or both."""
+    weights: tuple[str, ...]
+    """Formats."""
+    loads: tuple[str, ...]
+    """What was put on an engine: closed loops, batches given at once, single steps, requests that always wait."""
+    judged: str
+    """What constants saw of these runs: ``fitted``, ``group left out``, ``family left out`` or ``never fitted``."""
+
+    def written(self) -> dict[str, str]:
+        """As cells of the table."""
+        return {one.name: _text(getattr(self, one.name)) for one in fields(self)}
+
+
+ERROR_CELLS = tuple(one.name for one in fields(ErrorRows))
+"""Columns of the table that say which runs tell an error; empty of constants, and of errors just fitted."""
+_BETWEEN = "; "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServingEngine:
     """An engine: rules, defaults, and constants for one family of chips."""
 
@@ -65,11 +96,21 @@ class ServingEngine:
     """One standard deviation, as a factor, by what is predicted; apart for models with experts where that is told."""
     fitted_to: str = ""
     """Rows that constants were fitted to; empty: none of such chips."""
+    error_rows: Mapping[str, ErrorRows] = field(default_factory=dict)
+    """Runs that tell each error, by the same names; none of an error that runs of one's own tell."""
 
     def error_of(self, measure: str, *, experts: bool) -> float | None:
         """Of a model with experts or without; None: no run tells."""
-        own = self.error.get(with_experts(measure)) if experts else None
-        return self.error.get(measure) if own is None else own
+        return self.error.get(self._told_as(measure, experts))
+
+    def rows_of(self, measure: str, *, experts: bool) -> ErrorRows | None:
+        """Runs that tell that error; None: none of the catalogue's."""
+        return self.error_rows.get(self._told_as(measure, experts))
+
+    def _told_as(self, measure: str, experts: bool) -> str:
+        """What the error is called that holds for a model."""
+        apart = with_experts(measure)
+        return apart if experts and apart in self.error else measure
 
 
 SPLIT = "split pools"
@@ -79,9 +120,19 @@ SPLIT = "split pools"
 @cache
 def split_error(measure: str) -> float:
     """One standard deviation, as a factor, of what is predicted for split pools; 1 where no run tells."""
-    rows = packaged_rows("engines.csv")
-    told = [row for row in rows if row["engine"] == SPLIT and row["constant"] == f"error {measure}"]
-    return float(told[0]["value"]) if told else 1.0
+    told = _split_line(measure)
+    return 1.0 if told is None else float(told["value"])
+
+
+def split_error_rows(measure: str) -> ErrorRows | None:
+    """Runs of split pools that tell it; None: none."""
+    told = _split_line(measure)
+    return None if told is None or not told["judged"] else _error_rows(told)
+
+
+def _split_line(measure: str) -> Mapping[str, str] | None:
+    lines = (row for row in packaged_rows("engines.csv") if row["engine"] == SPLIT)
+    return next((row for row in lines if row["constant"] == f"error {measure}"), None)
 
 
 def with_experts(measure: str) -> str:
@@ -118,6 +169,7 @@ def _from_file(path: Path, family: str) -> ServingEngine:
         title=f"{base.title} ({path.name})",
         constants=replace(base.constants, **changed),
         error=_told(base.error, file.error),
+        error_rows={name: rows for name, rows in base.error_rows.items() if name.split()[0] not in file.error},
         fitted_to=file.fitted_to,
     )
 
@@ -131,13 +183,15 @@ def _of_catalogue(given: str, family: str) -> ServingEngine:
     entry = entries[name]
     values: dict[str, float] = {}
     errors: dict[str, float] = {}
+    behind: dict[str, ErrorRows] = {}
     rows = ""
     fitted = [row for row in packaged_rows("engines.csv") if row["engine"] == name]
     for wanted in ("", family):
         found = {row["constant"]: row for row in fitted if row["family"] == wanted}
         values |= {key: float(row["value"]) for key, row in found.items() if not key.startswith("error ")}
-        own = {key.removeprefix("error "): float(row["value"]) for key, row in found.items() if key not in values}
-        errors = _told(errors, own)
+        own = {key.removeprefix("error "): row for key, row in found.items() if key not in values}
+        errors = _told(errors, {name: float(row["value"]) for name, row in own.items()})
+        behind = _told(behind, {name: _error_rows(row) for name, row in own.items() if row["judged"]})
         rows = next((row["rows"] for row in found.values()), rows)
     constants = EngineConstants()
     known = {key: value for key, value in values.items() if key != "host_overlapped"}
@@ -159,16 +213,38 @@ def _of_catalogue(given: str, family: str) -> ServingEngine:
             windows_beyond=np.inf if beyond is None else _figure(name, "windows_beyond", beyond),
         ),
         error=errors,
+        error_rows=behind,
         fitted_to=rows,
     )
 
 
-def _told(usual: Mapping[str, float], own: Mapping[str, float]) -> dict[str, float]:
-    """Errors of one's own in place of the usual ones of the same measure, with experts and without."""
+def _told(usual: Mapping[str, Told], own: Mapping[str, Told]) -> dict[str, Told]:
+    """What is told of one's own errors in place of the usual ones of the same measure, with experts and without."""
     measures = {name.split()[0] for name in own}
-    return {name: error for name, error in usual.items() if name.split()[0] not in measures} | dict(own)
+    return {name: told for name, told in usual.items() if name.split()[0] not in measures} | dict(own)
 
 
 def _figure(engine: str, key: str, datum: Datum) -> float:
     read = read_figure(datum, _DOMAINS[key], where=f"{engine}: {key}", sources=Catalogue().sources)
     return float(read.value)
+
+
+def _error_rows(row: Mapping[str, str]) -> ErrorRows:
+    """Of a line of the table that states an error."""
+    families, models, weights, loads = (
+        tuple(row[name].split(_BETWEEN)) for name in ("families", "models", "weights", "loads")
+    )
+    return ErrorRows(
+        rows=int(row["rows"]),
+        sources=int(row["sources"]),
+        groups=int(row["groups"]),
+        families=families,
+        models=models,
+        weights=weights,
+        loads=loads,
+        judged=row["judged"],
+    )
+
+
+def _text(value: object) -> str:
+    return _BETWEEN.join(value) if isinstance(value, tuple) else str(value)

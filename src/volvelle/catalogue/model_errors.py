@@ -65,6 +65,16 @@ def model_error(application: str, regime: str = "", axes: tuple[str, ...] = (), 
     return replace(found, axes=axes, reach=sqrt(squares))
 
 
+def all_of_regime(application: str, regime: str = "") -> ModelErrorRegime | None:
+    """What all rows of a regime say, however few, for ranges that are made of just these; None: there are none.
+
+    Where all of an application are of one regime, it is named.
+    """
+    rows = [row for row in left_out_of(application) if _inside(row) and _within(row, regime)]
+    named = {row.regime for row in rows} if not regime else {regime}
+    return _of(rows, application, named.pop() if len(named) == 1 else "")
+
+
 def axis_error(application: str, axis: str) -> ModelErrorRegime:
     """How far rows are off that a way was left out with."""
     return replace(_narrowest(application, "", "", axis), axes=(axis,))

@@ -14,6 +14,7 @@ from volvelle.applications.dlrm.rows import DlrmMeasurement, DlrmQuestion, dlrm_
 from volvelle.applications.dlrm.tables import TableElements
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.measured_table import CalibrationRows
+from volvelle.applications.range_evidence import RangeEvidence, error_told_by, machine_evidence
 from volvelle.catalogue import Catalogue
 from volvelle.domains import SEQUENCES, STATE_BYTES
 from volvelle.estimators.contract import Ranking
@@ -111,6 +112,14 @@ class DlrmApplication(Application[DlrmMeasurement, DlrmStep, TablePlacement, str
     def planner(self, asked: DlrmQuestion) -> DlrmModel:
         """As sure as the model is of this machine."""
         return dlrm_model(asked.calibration, asked.system)
+
+    def evidence(self, asked: DlrmQuestion) -> RangeEvidence:
+        """Steps by the same kind of software."""
+        error, system, software = dlrm_model_error(asked.calibration), asked.system, asked.calibration
+        return RangeEvidence(
+            weakest_evidence=machine_evidence(system),
+            model_error=error_told_by("dlrm", error.on(system), regime=software, axes=error.axes(system)),
+        )
 
     def described(self, work: DlrmStep, decision: TablePlacement) -> Mapping[str, object]:
         """The placement of every kind of table."""

@@ -12,6 +12,7 @@ from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.grid_sides import grid_sides
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
+from volvelle.applications.range_evidence import RangeEvidence, error_told_by, machine_evidence
 from volvelle.catalogue import Catalogue
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, percent, show
 from volvelle.system.cluster import Cluster
@@ -79,6 +80,15 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
     def planner(self, asked: FftQuestion) -> FftModel:
         """As sure as the model is of this machine."""
         return FftModel(error=asked.calibration.on(asked.system))
+
+    def evidence(self, asked: FftQuestion) -> RangeEvidence:
+        """Transforms whose publication, or library where all are of one, was left out."""
+        error, system = asked.calibration, asked.system
+        return RangeEvidence(
+            weakest_evidence=machine_evidence(system),
+            model_error=error_told_by("fft", error.on(system), axes=error.axes(system)),
+            groups="publications and libraries",
+        )
 
     def described(self, work: FftProblem, decision: FftLayout) -> Mapping[str, object]:
         """How the grid is cut."""

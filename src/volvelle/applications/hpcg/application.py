@@ -9,18 +9,21 @@ import numpy as np
 from volvelle.applications.contract import Application, Option, Planned, Question
 from volvelle.applications.distribution import QUANTILES, Column, rate_curves, told
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.hpcg.constants import hpcg_factors
+from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
 from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgLayout, HpcgModel
 from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants
 from volvelle.applications.hpcg.own_runs import own_factors
 from volvelle.applications.hpcg.plan import hpcg_layout
 from volvelle.applications.hpcg.rows import HpcgMeasurement, HpcgQuestion, hpcg_measurements, hpcg_question
 from volvelle.applications.measured_table import CalibrationRows
+from volvelle.applications.range_evidence import RangeEvidence, error_told_by, machine_evidence
 from volvelle.applications.scores import Finding, PlannedCurves
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.model_errors import LEVEL
 from volvelle.domains import ACCELERATORS, SHARE
 from volvelle.interchange.logs.readers import read_log
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, FRACTION, WATTS, Quantity, parse, percent, show
+from volvelle.spread import model_reach
 from volvelle.system.cluster import Cluster
 
 HpcgPlanned = Planned[Hpcg, HpcgLayout, HpcgFactors]
@@ -116,6 +119,24 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
     def constants(self, calibration: HpcgFactors) -> Mapping[str, object]:
         """Whose factors were used."""
         return {"family": calibration.family, "fitted": calibration.fitted}
+
+    def evidence(self, asked: HpcgQuestion) -> RangeEvidence:
+        """Runs on devices of the same class; of a family without any, how families differ too."""
+        factors = asked.calibration
+        low, high = factors.solver.bounds(LEVEL)
+        host = factors.family.startswith("hosts,") or hpcg_families().get(factors.family) == "host"
+        told = error_told_by(
+            "hpcg",
+            (high / low) ** (0.5 / model_reach(LEVEL)),
+            regime="host" if host else "accelerator",
+            axes=() if factors.fitted else ("chip",),
+        )
+        return RangeEvidence(
+            weakest_evidence=machine_evidence(asked.system),
+            model_error=None if factors.own else told,
+            groups="systems",
+            own_runs=factors.own,
+        )
 
     def headline(self, planned: HpcgPlanned) -> Iterable[str]:
         """The run to make, and what to expect."""

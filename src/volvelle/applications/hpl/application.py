@@ -16,7 +16,7 @@ from volvelle.applications.hpl.noise import noise_curves, noise_finding
 from volvelle.applications.hpl.own_runs import constants_by_runs
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.plan import BLOCKS, hpl_runs
-from volvelle.applications.hpl.planned import CORE, HplPlanned, closed_form_notes, methods, noisy
+from volvelle.applications.hpl.planned import CORE, HplPlanned, closed_form_notes, hpl_evidence, methods, noisy
 from volvelle.applications.hpl.rows import (
     HplMeasurement,
     HplQuestion,
@@ -272,6 +272,8 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         rests = None if told is None else asdict(told)
         return {"family": calibration.family, "fitted": calibration.fitted, "model_error": rests}
 
+    evidence = staticmethod(hpl_evidence)
+
     def headline(self, planned: HplPlanned) -> Iterable[str]:
         """The first choice, what to expect of it, where its matrix lies and what that rests on."""
         first, constants = planned.ranking.first, planned.asked.calibration
@@ -292,9 +294,6 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         if first.rate_per_watt is not None and first.power is not None:
             yield f"{_per_watt(first)} GF/W at {show(first.power, WATTS)}, accelerators and hosts at their limits"
         told = "calibration runs on this family" if constants.fitted else "no calibration run on this family"
-        if (rows := rows_behind(constants)) is not None:
-            whose = "of this family" if rows.regime else "of all, as too few are of this family"
-            told = f"range by {rows.rows} calibration runs on {rows.sources} machines {whose}"
         spilled = first.facts.get("in_host_memory", 0.0)
         share = planned.asked.facts["memory"]
         assert isinstance(share, float), "of memory"

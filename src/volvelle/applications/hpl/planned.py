@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from volvelle.applications.contract import Planned
-from volvelle.applications.hpl.constants import core_of
+from volvelle.applications.hpl.constants import core_of, rows_behind
 from volvelle.applications.hpl.noise import NoisyRuns, noisy_runs
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.rows import HplQuestion
 from volvelle.applications.hpl.told import Methods
+from volvelle.applications.range_evidence import RangeEvidence, machine_evidence
 from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.quantities import BYTES, percent, show
 from volvelle.workload.families.hpl import Hpl
@@ -31,6 +32,21 @@ def closed_form_notes(planned: HplPlanned) -> Iterable[str]:
             f"the matrix takes {show(first.memory_bytes, BYTES)} of each accelerator's {show(held, BYTES)}; closed "
             "forms do not ask where the rest lies"
         )
+
+
+def hpl_evidence(asked: HplQuestion) -> RangeEvidence | None:
+    """Runs of the family, or of all where these are few; closed forms have no range."""
+    constants = asked.calibration
+    if asked.facts.get("method", "panels") != "panels":
+        return None
+    return RangeEvidence(
+        weakest_evidence=machine_evidence(asked.system),
+        model_error=None if constants.own else rows_behind(constants),
+        groups="machines",
+        regime_words="of all families, as too few are of this one",
+        own_runs=constants.own,
+        unmeasured=f"one standard deviation is taken to be a factor of {constants.error:.3g}",
+    )
 
 
 def noisy(planned: HplPlanned) -> NoisyRuns:

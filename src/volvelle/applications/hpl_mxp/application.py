@@ -12,6 +12,7 @@ from volvelle.applications.hpl_mxp.estimator import FACTORS, MixedPrecisionHpl, 
 from volvelle.applications.hpl_mxp.fit import fit_mxp, stated_rate
 from volvelle.applications.hpl_mxp.rows import FILLED, MxpMeasurement, MxpQuestion, mxp_measurements, mxp_question
 from volvelle.applications.measured_table import CalibrationRows
+from volvelle.applications.range_evidence import RangeEvidence, error_told_by, machine_evidence
 from volvelle.applications.scores import Finding, RowValidation, heldout_systems
 from volvelle.catalogue import Catalogue
 from volvelle.domains import ACCELERATORS, BLOCK, ORDER, PLAIN_SHARE
@@ -128,6 +129,15 @@ class MxpApplication(Application[MxpMeasurement, Hpl, ProcessGrid, MxpConstants]
             calibration=constants,
             title="HPL-MxP",
             facts={"memory": memory, "element": element, "fp64_matrix": kept},
+        )
+
+    def evidence(self, asked: MxpQuestion) -> RangeEvidence:
+        """Runs of systems of families that have several; of another family, how families differ too."""
+        told = asked.calibration
+        return RangeEvidence(
+            weakest_evidence=machine_evidence(asked.system),
+            model_error=error_told_by("hpl-mxp", told.error, axes=() if told.fitted else ("chip",)),
+            groups="systems",
         )
 
     def described(self, work: Hpl, decision: ProcessGrid) -> Mapping[str, object]:

@@ -35,7 +35,9 @@ _LEAST, _MOST = 0.01, 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class MxpRun:
+    """A calibration run that can be asked about."""
+
     system: str
     family: str
     asked: MxpQuestion
@@ -49,16 +51,8 @@ def stated_rate(row: MxpMeasurement, estimate: MxpEstimate) -> float:
 
 def fit_mxp(rows: CalibrationRows[MxpMeasurement], catalogue: Catalogue) -> Fit:
     """Fit to calibration rows."""
-    runs = [
-        _Run(row.system, catalogue.chip_file(row.chip).family, asked, row)
-        for row in rows.rows
-        if not isinstance(asked := mxp_question(row, catalogue), str)
-    ]
-    if not runs:
-        raise DescriptionError("no calibration row of HPL-MxP can be asked about")
-    tried = {(waiting, column): _shares(runs, waiting, column) for waiting, column in product(_WAITING, _COLUMNS)}
-    waiting, column = min(tried, key=lambda each: distance_from_levels(tried[each], system_levels(tried[each])))
-    shares = tried[waiting, column]
+    runs = mxp_runs(rows, catalogue)
+    waiting, column, shares = least_shares(runs)
     levels = system_levels(shares)
     logs = np.array(list(levels.values()))
     within = rows_error(cross_validated(shares, by_value(shares, lambda run: run.system), left_out_error))
@@ -95,7 +89,26 @@ def fit_mxp(rows: CalibrationRows[MxpMeasurement], catalogue: Catalogue) -> Fit:
     )
 
 
-def _shares(runs: Sequence[_Run], waiting: Fraction, column: Seconds) -> list[LabelledShare]:
+def mxp_runs(rows: CalibrationRows[MxpMeasurement], catalogue: Catalogue) -> list[MxpRun]:
+    """Runs that can be asked about."""
+    runs = [
+        MxpRun(row.system, catalogue.chip_file(row.chip).family, asked, row)
+        for row in rows.rows
+        if not isinstance(asked := mxp_question(row, catalogue), str)
+    ]
+    if not runs:
+        raise DescriptionError("no calibration row of HPL-MxP can be asked about")
+    return runs
+
+
+def least_shares(runs: Sequence[MxpRun]) -> tuple[float, float, list[LabelledShare]]:
+    """What panels wait and cost where runs of a family are most alike, and the share of its peak that each reached."""
+    tried = {(waiting, column): _shares(runs, waiting, column) for waiting, column in product(_WAITING, _COLUMNS)}
+    waiting, column = min(tried, key=lambda each: distance_from_levels(tried[each], system_levels(tried[each])))
+    return waiting, column, tried[waiting, column]
+
+
+def _shares(runs: Sequence[MxpRun], waiting: Fraction, column: Seconds) -> list[LabelledShare]:
     """The share of the peak by which each run comes out as measured."""
     return [
         LabelledShare(
@@ -105,7 +118,7 @@ def _shares(runs: Sequence[_Run], waiting: Fraction, column: Seconds) -> list[La
     ]
 
 
-def _share(run: _Run, constants: MxpConstants) -> float:
+def _share(run: MxpRun, constants: MxpConstants) -> float:
     low, high = _LEAST, _MOST
     problem, grid = run.asked.candidates[0]
     for _ in range(_HALVINGS):

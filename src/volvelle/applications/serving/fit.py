@@ -168,22 +168,8 @@ def fit_engines(
     With `as_they_are`, those of the catalogue are kept, and only how far off they are is found; with `only`, those that
     are named are fitted again from there for families of chips, to models with experts if all are of experts.
     """
-    by_engine: dict[str, list[AskedRow]] = defaultdict(list)
-    for row in rows:
-        if row.kind in _NOT_FITTED:
-            continue
-        try:
-            run = run_of(row, catalogue)
-        except VolvelleError:
-            continue
-        if (
-            isinstance(run, ServingRun)
-            and engine in ("", run.instance.engine.name)
-            and not (_left_out(row, run) or too_soon(row, run))
-        ):
-            by_engine[run.instance.engine.name].append((row, run))
     found: list[EngineFit] = []
-    for name, asked in sorted(by_engine.items()):
+    for name, asked in asked_by_engine(rows, catalogue, engine).items():
         logs = {row.log.name: (run, row.log) for row, run in asked if row.log is not None}
         if logs and as_they_are:
             continue
@@ -212,6 +198,27 @@ def fit_engines(
             found.append(_judged(name, "", whole, _as_strangers(families, own_fits, whole)))
         found += own_fits.values()
     return found
+
+
+def asked_by_engine(
+    rows: Sequence[ServingMeasurement], catalogue: Catalogue, engine: str = ""
+) -> dict[str, list[AskedRow]]:
+    """Rows that constants are fitted to and judged by, with what they ran, of all engines or of one."""
+    by_engine: dict[str, list[AskedRow]] = defaultdict(list)
+    for row in rows:
+        if row.kind in _NOT_FITTED:
+            continue
+        try:
+            run = run_of(row, catalogue)
+        except VolvelleError:
+            continue
+        if (
+            isinstance(run, ServingRun)
+            and engine in ("", run.instance.engine.name)
+            and not (_left_out(row, run) or too_soon(row, run))
+        ):
+            by_engine[run.instance.engine.name].append((row, run))
+    return dict(sorted(by_engine.items()))
 
 
 def _as_strangers(
@@ -323,7 +330,7 @@ def _timed_alone(one: Instance) -> bool:
 def _judged(
     name: str, family: str, constants: EngineConstants, asked: Sequence[tuple[Asked, EngineConstants]]
 ) -> EngineFit:
-    sampled = [(_judged_by(rows), by) for rows, by in asked]
+    sampled = [(judged_by(rows), by) for rows, by in asked]
     judged = [one for rows, by in sampled for one in zip(rows, residuals(rows, by), strict=True)]
     if family:
         judged = [one for one in judged if one[0][0].measure not in LEFT_OUT] + _strange(asked[0][0], constants)
@@ -332,7 +339,7 @@ def _judged(
     return EngineFit(engine=name, family=family, constants=constants, error=error, rows=count)
 
 
-def _judged_by(asked: Asked) -> list[AskedRow]:
+def judged_by(asked: Asked) -> list[AskedRow]:
     """Every row but those of closed loops, which take longest."""
     saturated = [(row, run) for row, run in asked if row.measure in LEFT_OUT]
     return [(row, run) for row, run in _sampled(asked, None) if row.measure not in LEFT_OUT] + saturated

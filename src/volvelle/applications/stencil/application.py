@@ -11,6 +11,7 @@ from volvelle.applications.contract import Application, Option, Planned, Questio
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.grid_sides import grid_sides
 from volvelle.applications.measured_table import CalibrationRows
+from volvelle.applications.range_evidence import RangeEvidence, error_told_by, machine_evidence
 from volvelle.applications.scores import Finding, PlannedCurves, RowValidation, heldout_systems
 from volvelle.applications.stencil.constants import stencil_constants
 from volvelle.applications.stencil.estimator import (
@@ -129,6 +130,14 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
                 "overlap": constants.overlap,
             },
             worked_out=scaled(work, local, system, constants, catalogue) if options.get("scaling", True) else {},
+        )
+
+    def evidence(self, asked: StencilQuestion) -> RangeEvidence:
+        """Runs of systems that kernels of the same kind ran on, each told by the others."""
+        return RangeEvidence(
+            weakest_evidence=machine_evidence(asked.system),
+            model_error=error_told_by("stencil", asked.calibration.error),
+            groups="systems",
         )
 
     def described(self, work: Stencil, decision: StencilLayout) -> Mapping[str, object]:

@@ -25,7 +25,10 @@ _CACHES = (0.25, 0.5, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class StencilRun:
+    """A calibration run that can be asked about."""
+
+    row_id: str
     system: str
     kernel: str
     asked: StencilQuestion
@@ -34,16 +37,8 @@ class _Run:
 
 def fit_stencil(rows: CalibrationRows[StencilMeasurement], catalogue: Catalogue) -> Fit:
     """Fit to calibration rows, by least absolute deviations of logarithms, every system counting once."""
-    runs = [
-        _Run(row.system, row.kernel, asked, row.cell_updates)
-        for row in rows.rows
-        if row.cell_updates and not isinstance(asked := stencil_question(row, catalogue), str)
-    ]
-    if not runs:
-        raise DescriptionError("no calibration row of a stencil can be asked about")
-    tried = {share: _shares(runs, share) for share in _CACHES}
-    cache = min(tried, key=lambda share: distance_from_levels(tried[share], system_levels(tried[share])))
-    shares = tried[cache]
+    runs = stencil_runs(rows, catalogue)
+    cache, shares = least_shares(runs)
     error = groups_error(cross_validated(shares, by_value(shares, lambda run: run.system), left_out_error))
     held = stencil_constants()
     found = {name: float(np.exp(level)) for name, level in system_levels(shares).items()}
@@ -62,7 +57,26 @@ def fit_stencil(rows: CalibrationRows[StencilMeasurement], catalogue: Catalogue)
     )
 
 
-def _shares(runs: Sequence[_Run], cache: Fraction) -> list[LabelledShare]:
+def stencil_runs(rows: CalibrationRows[StencilMeasurement], catalogue: Catalogue) -> list[StencilRun]:
+    """Runs that can be asked about."""
+    runs = [
+        StencilRun(row.head.row_id, row.system, row.kernel, asked, row.cell_updates)
+        for row in rows.rows
+        if row.cell_updates and not isinstance(asked := stencil_question(row, catalogue), str)
+    ]
+    if not runs:
+        raise DescriptionError("no calibration row of a stencil can be asked about")
+    return runs
+
+
+def least_shares(runs: Sequence[StencilRun]) -> tuple[float, list[LabelledShare]]:
+    """The share of a cache by which runs of a kind of kernel are most alike, and what each then reached."""
+    tried = {share: _shares(runs, share) for share in _CACHES}
+    cache = min(tried, key=lambda share: distance_from_levels(tried[share], system_levels(tried[share])))
+    return cache, tried[cache]
+
+
+def _shares(runs: Sequence[StencilRun], cache: Fraction) -> list[LabelledShare]:
     """Of a stream, that each run reached; memory bounds all of them."""
     found = []
     for run in runs:

@@ -1,5 +1,6 @@
 """What ``validate``, ``calibrate`` and ``plan`` print for other programs: one shape for all, in SI units."""
 
+from dataclasses import asdict
 from typing import Any
 
 from volvelle.applications.contract import AnyApplication, Planned
@@ -63,7 +64,7 @@ def fit_document(application: AnyApplication, fit: Fit) -> dict[str, object]:
 
 def plan_document(application: AnyApplication, planned: Planned[Any, Any, Any]) -> dict[str, object]:
     """The question, the candidates that can run in order, and the fastest that cannot."""
-    question = planned.asked
+    question, evidence = planned.asked, application.evidence(planned.asked)
     return {
         "application": application.word,
         "system": planned.system.name,
@@ -76,6 +77,7 @@ def plan_document(application: AnyApplication, planned: Planned[Any, Any, Any]) 
         "refused": [_candidate(application, estimate) for estimate in planned.ranking.refused],
         "notes": [*planned.system.notes, *application.notes(planned)],
         "outside_calibration": question.outside,
+        "range_basis": None if evidence is None else asdict(evidence),
         **{finding.key: finding.value for finding in application.plan_findings(planned)},
     }
 

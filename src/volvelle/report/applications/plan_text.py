@@ -27,6 +27,8 @@ def print_plan(application: AnyApplication, planned: Planned[Any, Any, Any]) -> 
         return
     if planned.asked.outside:
         console.print(f"note: the range is wider, because {'; '.join(planned.asked.outside)}", style="yellow")
+    if (evidence := application.evidence(planned.asked)) is not None:
+        console.print(evidence.words, style="dim")
     if ranking.considered > 1:
         rows = [application.cells(estimate) for estimate in ranking.best]
         numbers = tuple(name for name in rows[0] if name not in application.plan_words)

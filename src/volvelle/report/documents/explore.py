@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from volvelle.applications.range_evidence import RangeEvidence
 from volvelle.applications.training.evidence import RangeBasis
 from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.range_of_step import ModelErrorEntry
@@ -181,7 +182,7 @@ class RangeBasisEntry(Document):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_pair(cls, pair: tuple[str, RangeBasis]) -> SimpleNamespace:
+    def _of_pair(cls, pair: tuple[str, RangeBasis | RangeEvidence]) -> SimpleNamespace:
         name, basis = pair
         return SimpleNamespace(workload=name, model_error=basis.model_error, weakest_evidence=basis.weakest_evidence)
 
@@ -208,7 +209,7 @@ class AroundBestEntry(Document):
     break_even: BreakEvenEntry | None
     ranges: list[MeasureRangeEntry]
     range_basis: list[RangeBasisEntry] = at("explained.bases")
-    """What the ranges rest on, for every workload that is training or mapped."""
+    """What the ranges rest on, for every workload."""
     assumptions: list[AssumptionEntry]
 
 
@@ -267,7 +268,7 @@ class InversionDocument(BestEntry):
     ranges: list[MeasureRangeEntry]
     """Of the answer: its step time, and what else was asked for."""
     range_basis: list[RangeBasisEntry]
-    """What these rest on, for every workload that is training or mapped."""
+    """What these rest on, for every workload."""
     ran: RanEntry | None = None
 
     @model_validator(mode="before")

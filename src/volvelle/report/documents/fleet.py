@@ -2,7 +2,7 @@
 
 from volvelle.estimators.result import Range, Violation
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.serve import LatencyEntry, ServingLayoutEntry
+from volvelle.report.documents.serve import LatencyEntry, ServingBasisEntry, ServingLayoutEntry
 
 
 class SpentEntry(Document):
@@ -83,6 +83,8 @@ class FleetServiceEntry(Document):
     serving_layout: ServingLayoutEntry = at("instance.layout")
     limits: list[LimitEntry]
     replica_capacity: CapacityEntry = at("capacity")
+    range_basis: list[ServingBasisEntry] = at("bases")
+    """What the range of that rests on."""
     cold_start: float
     spare: int
     replicas: int

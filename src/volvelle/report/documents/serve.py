@@ -196,6 +196,40 @@ class TimelineEntry(Document):
     """What was left out; empty: nothing."""
 
 
+class ServingErrorEntry(Document):
+    """Calibration runs that tell how far a figure is off."""
+
+    rows: int
+    sources: int
+    """Publications."""
+    chip_models: int = at("groups")
+    """Chips with the models that ran on them."""
+    chip_families: list[str] = at("families")
+    model_kinds: list[str] = at("models")
+    """Dense, with experts, or both."""
+    weight_formats: list[str] = at("weights")
+    load_kinds: list[str] = at("loads")
+    judged: str
+    """What constants saw of these runs."""
+
+
+class ServingBasisEntry(Document):
+    """What the range of a figure rests on."""
+
+    figure: str
+    engine_of_runs: str = at("engine")
+    error_factor: float = at("factor")
+    """One standard deviation."""
+    weakest_evidence: str
+    calibrated: bool
+    serving_error: ServingErrorEntry | None = at("model_error")
+    """None: no run of the catalogue tells."""
+    own_runs: str
+    outside_calibration: list[str] = at("outside")
+    acceptance_source: str = at("acceptance")
+    """Empty: nothing is drafted, or the figure needs no draft."""
+
+
 class ServeDocument(Document):
     """How a model is served. Times in seconds, memory in bytes, rates a second, money in USD."""
 
@@ -220,6 +254,8 @@ class ServeDocument(Document):
     load: LoadEntry | None
     ranges: dict[str, Range]
     """Of ttft, tpot, latency and throughput, as far as they are known."""
+    range_basis: list[ServingBasisEntry] = at("bases")
+    """What each of these rests on."""
     serving_memory: ServingMemoryEntry = at("memory")
     serving_cost: ServingCostEntry | None = at("cost")
     speculation: SpeculationEntry | None

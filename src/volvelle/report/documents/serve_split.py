@@ -5,6 +5,7 @@ from volvelle.report.documents.document import Document, at
 from volvelle.report.documents.serve import (
     LatencyEntry,
     OccupancyEntry,
+    ServingBasisEntry,
     ServingCostEntry,
     ServingLayoutEntry,
     ServingMemoryEntry,
@@ -94,6 +95,8 @@ class ServeSplitDocument(Document):
     advice: str
     ranges: dict[str, Range]
     """Of ttft, tpot, latency and throughput."""
+    range_basis: list[ServingBasisEntry] = at("bases")
+    """What each of these rests on."""
     serving_cost: ServingCostEntry | None = at("cost")
     violations: list[Violation]
     notes: list[str]

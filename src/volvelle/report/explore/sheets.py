@@ -30,6 +30,7 @@ from volvelle.studies.answers.pivot import spread_of
 from volvelle.studies.answers.price_range import FigureRange
 from volvelle.studies.answers.sensitivity import Sensitivity
 from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.explained import Bases
 from volvelle.studies.design_space.measures import SURE
 
 _FEW = 6
@@ -287,11 +288,13 @@ def ranges_sheet(ranges: Sequence[FigureRange]) -> Sheet:
     )
 
 
-def basis_lines(bases: Sequence[tuple[str, RangeBasis]]) -> list[str]:
+def basis_lines(bases: Bases) -> list[str]:
     """What ranges rest on, once for all workloads that have it in common."""
     by: dict[str, list[str]] = {}
     for name, basis in bases:
-        by.setdefault(range_words(basis, "numbers of the machine"), []).append(name)
+        told = isinstance(basis, RangeBasis)
+        words = range_words(basis, "numbers of the machine") if told else f"{basis.words[0].upper()}{basis.words[1:]}."
+        by.setdefault(words, []).append(name)
     return [words if len(by) == 1 else f"{', '.join(names)}: {words}" for words, names in by.items()]
 
 

@@ -6,7 +6,6 @@ from rich.console import Console, Group
 from rich.panel import Panel
 from rich.text import Text
 
-from volvelle.applications.training.evidence import RangeBasis
 from volvelle.quantities import DAY, percent
 from volvelle.report.explore.best_words import crossed_limits
 from volvelle.report.explore.sheets import Tables, axis_sheet, basis_lines, best_facts, ranges_sheet, unmet_lines
@@ -29,6 +28,7 @@ from volvelle.studies.answers.breakdown import Breakdown
 from volvelle.studies.answers.invert import Inversion
 from volvelle.studies.answers.price_range import FigureRange
 from volvelle.studies.design_space.design_study import DesignStudy
+from volvelle.studies.design_space.explained import Bases
 from volvelle.studies.design_space.measures import MIDDLE
 from volvelle.verbs.explore import Outlook
 
@@ -121,7 +121,7 @@ def print_answers(answers: Answers, console: Console | None = None) -> None:
         console.print(Text(f"{prices.note} From {sources}: report.html says which from where.", style="dim"))
 
 
-def _print_ranges(ranges: Sequence[FigureRange], bases: Sequence[tuple[str, RangeBasis]], console: Console) -> None:
+def _print_ranges(ranges: Sequence[FigureRange], bases: Bases, console: Console) -> None:
     """Where measures of a design lie, and what that rests on."""
     if not ranges:
         return

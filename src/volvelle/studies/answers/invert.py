@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from volvelle.applications.training.evidence import RangeBasis
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.presentable import Presentable
 from volvelle.studies.answers.best import Best, best_design
@@ -14,6 +13,7 @@ from volvelle.studies.answers.designs import Design
 from volvelle.studies.answers.price_range import FigureRange, figure_ranges
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.evaluate import Evaluator
+from volvelle.studies.design_space.explained import Bases
 from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.job_measures import QUANTILES, SAMPLED
 from volvelle.studies.design_space.measures import MEASURES, OF_STEPS, Objective, aim_of
@@ -61,7 +61,7 @@ class Inversion(Presentable):
     """How likely the answer and that of an even chance meet each condition with a probability."""
     ranges: tuple[FigureRange, ...] = ()
     """Where the step time of the answer lies, and what else was asked for; none where it is not known."""
-    bases: tuple[tuple[str, RangeBasis], ...] = ()
+    bases: Bases = ()
     """What the time of every workload rests on there."""
 
     @property

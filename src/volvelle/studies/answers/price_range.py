@@ -15,7 +15,7 @@ from volvelle.spread import Figure
 from volvelle.studies.design_space.accounts import Accounts
 from volvelle.studies.design_space.evaluate import Evaluator
 from volvelle.studies.design_space.explained import Explained
-from volvelle.studies.design_space.measures import MEASURES, SURE
+from volvelle.studies.design_space.measures import MEASURES, SURE, is_quantile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +49,18 @@ def needs_prices(name: str) -> bool:
     return measure is not None and (measure.kind in (DOLLARS, WATTS, JOULES) or "joule" in name or "usd" in name)
 
 
+def _moves(name: str) -> bool:
+    """Whether anything beside the doubt in steps moves a measure, where it has that in itself."""
+    return not is_quantile(name) or needs_prices(name)
+
+
 def figure_ranges(evaluator: Evaluator, explained: Explained, names: Sequence[str]) -> tuple[FigureRange, ...]:
     """Ranges of measures of a design: every workload's step at either end, prices at either end.
 
-    A quantile of a step has none: it is part of one.
+    A quantile of a step has none: it is part of one. That of a whole run has the doubt in its steps in itself, so that
+    prices alone move it.
     """
-    names = [name for name in dict.fromkeys(names) if name in MEASURES and name not in SURE]
+    names = [name for name in dict.fromkeys(names) if name in MEASURES and name not in SURE and _moves(name)]
     ranges = list(explained.ranges())
     known = [found for found in ranges if found is not None]
     if not known or len(known) < len(ranges):
@@ -78,10 +84,15 @@ def figure_ranges(evaluator: Evaluator, explained: Explained, names: Sequence[st
     ]
     answers = []
     for name in names:
-        own, *values = (float(np.max(MEASURES[name].of(one))) for one in (outcome, *outcomes))
+        ends = outcomes
+        if is_quantile(name):
+            ends = [replace(one, worked=outcome.worked) for one in outcomes[::2] for _ in times]
+        own, *values = (float(np.max(MEASURES[name].of(one))) for one in (outcome, *ends))
         held = _memory(explained) if name == "memory" else None
         if held is not None:
             answers.append(replace(held, value=own, low=min(held.low, own), high=max(held.high, own)))
+            continue
+        if is_quantile(name) and set(values) <= {own}:
             continue
         timed = values[::2] != values[1::2]
         prices = ("prices and powers of parts",) if needs_prices(name) and len(told) < len(bills) else ()

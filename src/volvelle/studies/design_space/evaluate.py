@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.applications.range_evidence import RangeEvidence
 from volvelle.applications.training.evidence import RangeBasis, step_basis
 from volvelle.errors import MappingError, OutsideDomainError
 from volvelle.estimators.result import Estimate
@@ -29,10 +30,9 @@ from volvelle.studies.design_space.fields import numeric_field, value_of, with_v
 from volvelle.studies.design_space.layout_policy import fixed_layouts, layout_space
 from volvelle.studies.design_space.mapped_work import Mapper
 from volvelle.studies.design_space.measures import MEASURES, Outcome, Worked
-from volvelle.studies.design_space.paced_work import paced_work
-from volvelle.studies.design_space.planned_work import planned_work
+from volvelle.studies.design_space.paced_work import paced_evidence, paced_work
+from volvelle.studies.design_space.planned_work import planned_evidence, planned_work
 from volvelle.studies.design_space.points import CHECKED, CHOSEN, REASONS, Slice
-from volvelle.studies.design_space.step_doubt import step_doubt
 from volvelle.studies.design_space.step_samples import DrawnOnce, training_samples
 from volvelle.studies.design_space.structure import SOLD, chosen_forms, varied_form
 from volvelle.system.cluster import Cluster
@@ -136,7 +136,7 @@ class Evaluator:
         cluster, layout = self._machine(case, numbers)
         layouts: list[Layout | None] = []
         estimates: list[Estimate[Any, Any] | None] = []
-        bases: list[tuple[str, RangeBasis]] = []
+        bases: list[tuple[str, RangeBasis | RangeEvidence]] = []
         worked = []
         doubted = UnderUncertainty(estimator=ClosedForm())
         for form, step in zip(case.forms, case.steps, strict=True):
@@ -150,7 +150,8 @@ class Evaluator:
                 bases += [] if sure is None else [(form.called, sure.basis)]
                 continue
             estimates.append(None if step is None or mapping is None else doubted.estimate(step, cluster, mapping))
-            bases += [] if step is None else [(form.called, step_basis(cluster, step, mapping))]
+            if done.violated[0] == 0 or step is not None:
+                bases += self._bases(form, step, cluster, mapping)
         return Explained(
             cluster=cluster,
             anchor=case.anchor,
@@ -159,6 +160,17 @@ class Evaluator:
             estimates=tuple(estimates),
             bases=tuple(bases),
         )
+
+    def _bases(
+        self, form: WorkloadForm, step: TrainingStep | None, cluster: Cluster, mapping: Layout | None
+    ) -> Iterator[tuple[str, RangeBasis | RangeEvidence]]:
+        """What the range of a workload rests on that is trained, or planned by itself."""
+        if step is not None:
+            yield form.called, step_basis(cluster, step, mapping)
+        elif form.pace is not None:
+            yield form.called, paced_evidence(form)
+        elif (told := planned_evidence(form, cluster.row(0), self.study.catalogue)) is not None:
+            yield form.called, told
 
     def _place(self, number: int) -> tuple[_Case, dict[str, Number]]:
         """The machine of a point, and its numbers."""
@@ -281,7 +293,6 @@ class Evaluator:
             chips=float(cluster.accelerators),
             family=cluster.chip.family,
             cost_breakdown=priced,
-            doubt=step_doubt(case.forms, case.steps, cluster),
             failures=self.failures,
             rent=self.study.form.costs.rent,
         )

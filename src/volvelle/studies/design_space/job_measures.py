@@ -42,8 +42,8 @@ class WholeRun(Protocol):
         """Of its chips."""
 
     @property
-    def doubt(self) -> float:
-        """In the time of a step, one standard deviation as a factor."""
+    def doubt(self) -> Number:
+        """In that, one standard deviation as a factor."""
 
     @property
     def failures(self) -> FailureTerms:
@@ -154,11 +154,12 @@ def run_chance(outcome: WholeRun, name: str, holds: Callable[[Column], NDArray[n
 def _over_points(outcome: WholeRun, name: str, taken: Callable[[Column], Column]) -> Number:
     """Something taken of the samples of every point, some thousands of points at a time."""
     seconds = np.atleast_1d(np.asarray(outcome.seconds, dtype=float))
+    doubt = np.broadcast_to(np.asarray(outcome.doubt, dtype=float), seconds.shape)
     found = np.empty(seconds.shape)
     for start in range(0, len(seconds), _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
         with np.errstate(invalid="ignore", over="ignore"):
-            runs = sampled_runs(seconds[rows], outcome.chips, outcome.doubt, outcome.failures, family=outcome.family)
+            runs = sampled_runs(seconds[rows], outcome.chips, doubt[rows], outcome.failures, family=outcome.family)
             found[rows] = taken(SAMPLED[name](outcome, runs, rows))
     return found if np.ndim(outcome.seconds) else float(found[0])
 

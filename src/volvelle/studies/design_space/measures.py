@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from volvelle.economics.cost_breakdown import CostBreakdown, StepCost
 from volvelle.errors import DescriptionError, UnknownNameError
-from volvelle.estimators.uncertainty import UNVALIDATED
 from volvelle.laws.ownership import training_time
 from volvelle.laws.price import rented_price
 from volvelle.laws.utilisation import model_flops_utilisation
@@ -80,8 +79,6 @@ class Outcome:
     """Of the chips."""
     cost_breakdown: Callable[[], CostBreakdown]
     """Made only if a measure of money or watts is asked for."""
-    doubt: float = UNVALIDATED
-    """In the time of a step, one standard deviation as a factor."""
     failures: FailureTerms = field(default_factory=FailureTerms)
     rent: float | None = None
     """Dollars an hour of an accelerator; None: the machine is owned."""
@@ -169,6 +166,15 @@ class Outcome:
     def seconds(self) -> Number:
         """Seconds until every workload has had its tokens, one after another."""
         return reduce(add, map(_whole_run, self.worked))
+
+    @property
+    def doubt(self) -> Number:
+        """In these, one standard deviation as a factor: that of steps on sampled machines, as of a job.
+
+        One model times all workloads: where it is off, it is off for all of them.
+        """
+        logs = (_whole_run(worked) * worked.drawn().deviation for worked in self.worked)
+        return np.exp(reduce(add, logs) / self.seconds)
 
 
 def _whole_run(worked: Worked) -> Number:
@@ -308,6 +314,13 @@ def _of_runs() -> Iterator[Measure]:
 MEASURES: Mapping[str, Measure] = {measure.name: measure for measure in (*_ALL, *_of_steps(), *_of_runs())}
 SURE = frozenset({FITS, *(f"{name}.p{per_cent}" for name in OF_STEPS for per_cent in QUANTILES)})
 """Measures that are taken of a step on sampled machines."""
+
+
+def is_quantile(name: str) -> bool:
+    """Whether a measure is a quantile of what is not sure."""
+    return name.rpartition(".p")[2].isdigit() and ".p" in name
+
+
 PRICED = frozenset(MEASURES) - {
     *SURE,
     "time",

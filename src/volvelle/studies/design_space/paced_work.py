@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from volvelle.applications.range_evidence import RangeEvidence
 from volvelle.interchange.workload_form import WorkloadForm
 from volvelle.laws.utilisation import pace_among
+from volvelle.spread import Evidence
 from volvelle.studies.design_space.measures import Worked
 from volvelle.studies.design_space.step_samples import DrawnOnce, paced_samples
 from volvelle.system.cluster import Cluster
@@ -29,3 +31,10 @@ def paced_work(form: WorkloadForm, cluster: Cluster, rows: int) -> Worked:
         run_tokens=form.tokens,
         drawn=DrawnOnce(paced_samples, time, pace.error_factor),
     )
+
+
+def paced_evidence(form: WorkloadForm) -> RangeEvidence:
+    """What the range of such a step rests on: the doubt that is stated with the pace, and nothing of the machine."""
+    assert form.pace is not None, "checked when read"
+    doubt = f"one standard deviation of its pace, which was measured, is a factor of {form.pace.error_factor:.3g}"
+    return RangeEvidence(weakest_evidence=Evidence.MEASURED.word, unmeasured=f"{doubt}, as stated")

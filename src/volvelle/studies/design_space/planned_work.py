@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from volvelle.applications.range_evidence import RangeEvidence
 from volvelle.applications.registry import application
 from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
@@ -58,6 +59,13 @@ def planned_work(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue, row
             [None if plan is None else plan.time_range for plan in plans],
         ),
     )
+
+
+def planned_evidence(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue) -> RangeEvidence | None:
+    """What the range of such a workload rests on, as a plan of it says; None: it has none."""
+    assert form.run is not None, "checked when read"
+    planning = application(form.run)
+    return planning.evidence(planning.space(cluster, catalogue, **_OPTIONS[form.run](form)))
 
 
 def _planned(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue) -> Estimate[Any, Any] | None:

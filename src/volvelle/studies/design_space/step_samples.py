@@ -52,6 +52,11 @@ class StepSamples:
     stated: Sequence[Range | None] = ()
     """Ranges that samples were made of, where it is not the other way round."""
 
+    @property
+    def deviation(self) -> Column:
+        """One standard deviation of the logarithm of the time, at every point."""
+        return np.asarray(np.std(np.log(self.time), axis=1))
+
     def range(self, row: int) -> Range | None:
         """Where the time of a point lies; None: nobody says."""
         if self.stated:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from volvelle.applications.serving.evidence.basis import basis_words
 from volvelle.applications.serving.fleet.sized import SizedService, Spent, together
 from volvelle.estimators.result import Range, Violation
 from volvelle.interchange.fleet_file import FleetForm
@@ -216,6 +217,11 @@ def _notes(fleet: Fleet) -> Iterator[str]:
         "intervals: as far as the throughput of a replica may be off; limits were followed with the figure itself, "
         "spares taken to have failed"
     )
+    told: dict[str, list[str]] = {}
+    for one in fleet.services:
+        for words in basis_words(one.bases):
+            told.setdefault(words, []).append(one.name)
+    yield from (f"{', '.join(names)}: {words}" for words, names in told.items())
     followed = [check for one in fleet.services for check in one.checks]
     if any(check.minutes < 60 for check in followed) or any(_part(one) for one in fleet.services):
         yield "of hours with many requests some ranks, or the fullest minutes, were followed"

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from volvelle.applications.serving.evidence.basis import ServingBasis, basis_words, load_kind, serving_bases
 from volvelle.applications.serving.held_memory import HeldMemory
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.speculation.gain import SpeculationGain, WindowGain
-from volvelle.applications.serving.static_answer import UNFITTED, StaticAnswer, static_answer
+from volvelle.applications.serving.static_answer import StaticAnswer, static_answer
 from volvelle.catalogue import Catalogue
 from volvelle.domains import (
     DEGREE,
@@ -62,6 +63,8 @@ class Serving(Presentable):
     cluster: Cluster
     instance: Instance
     memory: HeldMemory
+    load_kind: str
+    """What is put on the engine, as measured runs are told apart by it."""
     violations: tuple[Violation, ...] = ()
     static: StaticAnswer | None = None
     """Of a batch; None: a load was asked about, or it cannot be served."""
@@ -111,6 +114,12 @@ class Serving(Presentable):
     def ranges(self) -> Mapping[str, Range]:
         """Where four of five measurements are to be expected."""
         return {} if self.timed is None else self.timed.ranges
+
+    @property
+    def bases(self) -> tuple[ServingBasis, ...]:
+        """What each of these ranges rests on."""
+        found = serving_bases(self.instance, self.load_kind)
+        return tuple(found[name] for name in self.ranges)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -229,6 +238,7 @@ def serve(
         cluster=cluster,
         instance=instance,
         memory=memory_of(question, instance, cluster),
+        load_kind=load_kind(requested),
         violations=violations(question, instance, cluster, catalogue=known, shape=shape),
     )
     if not found.feasible:
@@ -350,15 +360,7 @@ def _notes(found: Serving) -> Iterator[str]:
         yield f"{idle} of {found.cluster.accelerators} chips are in no instance"
     if found.timed is None:
         return
-    fitted, unfitted = instance.engine.error, [name for name in found.ranges if name not in instance.engine.error]
-    if fitted:
-        rows = f" ({instance.engine.fitted_to})" if instance.engine.fitted_to else ""
-        yield f"intervals: as far as the model was off on measured runs of {instance.engine.title}{rows}"
-    if unfitted:
-        yield (
-            f"intervals of {', '.join(unfitted)}: no run of {instance.engine.title} on {instance.chip.family} chips "
-            f"was fitted, so one standard deviation is taken to be a factor of {UNFITTED:g}"
-        )
+    yield from basis_words(found.bases)
     if layout.pipeline > 1:
         yield "stages of the pipeline take turns: one batch is in flight"
     if layout.chips > found.cluster.dimensions[0].size:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
+from volvelle.applications.serving.evidence.basis import ServingBasis, bases_of_pools, basis_words, load_kind
 from volvelle.applications.serving.held_memory import HeldMemory, held_memory
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.split.cache_transfer import TransferLink, link_between
@@ -84,6 +85,8 @@ class SplitServing(Presentable):
     violations: tuple[Violation, ...] = ()
     load: "SplitAnswer | None" = None
     """None: it cannot be served."""
+    load_kind: str = ""
+    """Of that load, as measured runs are told apart by it."""
     cost: ServingCost | None = None
 
     @property
@@ -105,6 +108,12 @@ class SplitServing(Presentable):
     def ranges(self) -> Mapping[str, Range]:
         """Where four of five measurements are to be expected."""
         return {} if self.load is None else self.load.ranges
+
+    @property
+    def bases(self) -> tuple[ServingBasis, ...]:
+        """What each of these ranges rests on."""
+        found = bases_of_pools(self.prefill.instance, self.decode.instance, self.load_kind)
+        return tuple(found[name] for name in self.ranges)
 
     @property
     def advice(self) -> str:
@@ -219,7 +228,7 @@ def answered(
         return found
     load = _answer(found, requested, percentiles, rates=rates)
     used = ((pool.cluster, pool.chips) for pool in (found.prefill, found.decode))
-    return replace(found, load=load, cost=token_cost(load.throughput, used))
+    return replace(found, load=load, load_kind=load_kind(requested), cost=token_cost(load.throughput, used))
 
 
 def _among(name: str, given: str, known: tuple[str, ...]) -> None:
@@ -333,9 +342,7 @@ def _notes(found: SplitServing) -> Iterator[str]:
         yield f"one of {load.parts} equal parts of the ranks of each worker is followed, with an even share of the load"
     if found.prefill.instance.layout.data > 1 or found.decode.instance.layout.data > 1:
         yield "data-parallel ranks are timed as if their neighbours had as much to do"
-    engine = found.decode.instance.engine
-    if engine.fitted_to:
-        yield f"intervals: as far as the model was off on measured runs of {engine.title} that were not split"
+    yield from basis_words(found.bases)
 
 
 def check_split(question: Mapping[str, object]) -> None:

@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import volvelle
 from tests.sweeps import QUICK, study
 from volvelle.applications.goodput.inputs import prior_hazard
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.quantities import DAY
 from volvelle.studies.answers.invert import requirement_of
+from volvelle.studies.answers.price_range import figure_ranges
 from volvelle.studies.design_space.evaluate import Evaluator
 from volvelle.studies.design_space.failure_terms import FailureTerms
 from volvelle.studies.design_space.job_measures import sampled_runs
@@ -72,3 +74,56 @@ def test_without_a_probability_there_is_no_median_to_compare_with() -> None:
 def test_a_probability_that_is_not_known_is_refused(text: str) -> None:
     with pytest.raises(DescriptionError, match=r"it is known|is not reckoned"):
         requirement_of(text)
+
+
+@pytest.mark.parametrize("layout", [{"tensor": 1, "zero": 3}, {"tensor": 8, "pipeline": 2, "micro_batch": 1}])
+def test_a_study_of_one_point_and_a_job_take_the_same_days_at_every_quantile(layout: dict[str, int]) -> None:
+    asked = study(
+        {
+            "name": "one",
+            "workloads": [{"train": "llama3-8b", "batch": 1536, "tokens": 3e12}],
+            "mapping": {"policy": "fixed", **layout},
+        },
+        system="dgx-h100/1024",
+        axes={"accelerators": [256]},
+    )
+    outcome = Evaluator(study=asked).explain(0).outcome
+    run = volvelle.job("llama3-8b", on="dgx-h100/256", batch=1536, tokens=3e12, **layout).run  # type: ignore[arg-type]
+    assert outcome.doubt == pytest.approx(run.plan.phases[0].doubt)
+    assert MEASURES["days"].of(outcome) == pytest.approx(run.plan.work / DAY)
+    for name in ("p10", "p50", "p90"):
+        assert MEASURES[f"days.{name}"].of(outcome) == pytest.approx(getattr(run.days, name), rel=1e-3)
+
+
+def test_quantiles_of_whole_runs_have_no_range_of_steps_around_them() -> None:
+    fixed = {"policy": "fixed", "tensor": 8, "pipeline": 2, "micro_batch": 1}
+    work = [{"train": "llama3-8b", "batch": 1536, "tokens": 3e12}]
+    asked = study(
+        {"name": "one", "workloads": work, "mapping": fixed}, system="dgx-h100/1024", axes={"accelerators": [256]}
+    )
+    evaluator = Evaluator(study=asked)
+    explained = evaluator.explain(0)
+    found = {one.name: one for one in figure_ranges(evaluator, explained, ["days", "days.p90", "run_usd.p90"])}
+    assert set(found) == {"days", "run_usd.p90"}
+    assert found["run_usd.p90"].varied == ("prices and powers of parts",)
+    (steps,) = explained.ranges()
+    assert steps is not None
+    time = float(np.max(MEASURES["time"].of(explained.outcome)))
+    days = found["days"]
+    assert (days.low / days.value, days.high / days.value) == pytest.approx((steps.low / time, steps.high / time))
+
+
+def test_the_doubt_in_several_workloads_lies_between_those_of_each() -> None:
+    fixed = {"policy": "fixed", "tensor": 8, "micro_batch": 1}
+    work = [{"train": name, "batch": 1536, "tokens": 1e12} for name in ("llama3-8b", "mixtral-8x7b")]
+
+    def doubt(*workloads: dict[str, object]) -> float:
+        asked = study(
+            {"name": "one", "workloads": list(workloads), "mapping": fixed},
+            system="dgx-h100/256",
+            axes={"scale_up.rate": ["450 GB/s"]},
+        )
+        return float(np.max(Evaluator(study=asked).explain(0).outcome.doubt))
+
+    dense, mixture, both = doubt(work[0]), doubt(work[1]), doubt(*work)
+    assert min(dense, mixture) < both < max(dense, mixture)

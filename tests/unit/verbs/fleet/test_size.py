@@ -1,5 +1,6 @@
 """A fleet is sized."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 import volvelle
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
+from volvelle.report.documents.document import json_text
 
 SHORT: dict[str, Any] = {"on": "dgx-h100", "tp": 1, "load": "poisson 30/s", "slo": "p95 tpot 30 ms"}
 
@@ -183,3 +185,17 @@ def test_an_answer_shows_itself() -> None:
     document = found.to_dict()
     assert document["verb"] == "fleet"
     assert document["total"]["chips"] == int(found.chips.max())
+
+
+@pytest.mark.parametrize(("engine", "told"), [("vllm", False), ("trtllm", True)])
+def test_a_fleet_names_the_runs_that_its_ranges_rest_on(engine: str, told: bool) -> None:
+    found = volvelle.fleet(described(engine=engine, weights="fp8", load="poisson 30/s", check="none"))
+    (entry,) = json.loads(json_text("fleet", found))["services"][0]["range_basis"]
+    assert entry["figure"] == "throughput"
+    assert entry["calibrated"] is told
+    assert entry["error_factor"] == found.services[0].capacity.error
+    words = "63 runs of TensorRT-LLM" if told else "no run of vLLM"
+    assert any(note.startswith("llama3-8b: range of throughput") and words in note for note in found.notes)
+    if told:
+        assert entry["serving_error"]["rows"] == 63
+        assert entry["outside_calibration"] == ["kind of load"]

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from volvelle.applications.serving.evidence.basis import OPEN_LOADS, ServingBasis, serving_bases
 from volvelle.applications.serving.fleet.capacity import ReplicaCapacity
 from volvelle.applications.serving.fleet.checked_hour import HourCheck
 from volvelle.applications.serving.fleet.scaling import Scaling, Schedule, schedule
@@ -141,6 +142,11 @@ class SizedService:
     def replicas(self) -> int:
         """That are on at most, spares among them."""
         return self.plan.peak + self.spare
+
+    @property
+    def bases(self) -> tuple[ServingBasis, ...]:
+        """What the range of the rate that a replica takes rests on: what that of its throughput does."""
+        return (serving_bases(self.instance, OPEN_LOADS)["throughput"],)
 
     @cached_property
     def strain(self) -> Real:
