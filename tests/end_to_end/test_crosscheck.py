@@ -15,7 +15,15 @@ QUESTION = ("llama3-8b", "--on", "dgx-h100/16", "--batch", "32", "--tp", "4", "-
 def test_answers_stand_side_by_side() -> None:
     done = volvelle("crosscheck", *QUESTION, "--with", "closed,event,flows")
     assert done.returncode == 0, done.stderr
-    for word in ("closed: ", "event: ", "flows: ", "against closed", "Exchanges as flows"):
+    for word in (
+        "closed: ",
+        "event: ",
+        "flows: ",
+        "against closed",
+        "of a range of ±",
+        "Ranges hold 80 %",
+        "Exchanges as flows",
+    ):
         assert word in done.stdout
 
 
@@ -25,6 +33,12 @@ def test_the_document_fits_its_schema() -> None:
     assert [answer["name"] for answer in document["answers"]] == ["closed", "event"]
     (told,) = document["differences"]
     assert told["seconds"] == document["answers"][1]["seconds"] - document["answers"][0]["seconds"]
+    assert 0.0 < told["share_of_range"] < 1.0
+    for answer in document["answers"]:
+        assert answer["range"]["low"] < answer["seconds"] < answer["range"]["high"]
+        assert answer["range"]["level"] == 0.8
+    assert document["model_error"]["rows"] > 0
+    assert document["weakest_evidence"] in ("measured", "vendor", "derived", "assumed")
     (whole, suite) = schema("crosscheck")["anyOf"]
     assert set(whole["required"]) <= set(document)
     assert "median_error" in suite["required"]

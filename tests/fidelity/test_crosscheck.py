@@ -108,3 +108,43 @@ def test_one_estimator_or_an_unknown_one_is_no_cross_check() -> None:
 def test_a_layout_that_needs_more_chips_than_there_are_is_refused() -> None:
     with pytest.raises(MappingError, match="needs 64 accelerators"):
         volvelle.crosscheck("llama3-8b", on="dgx-h100/16", batch=32, tp=8, pp=8)
+
+
+def test_ranges_are_those_that_estimate_gives_by_the_same_estimator() -> None:
+    asked = {"on": "dgx-h100/16", "batch": 32, "tp": 4, "pp": 2}
+    found = volvelle.crosscheck("llama3-8b", **asked, seed=3)
+    for answer in found.answers:
+        alone = volvelle.estimate("llama3-8b", **asked, seed=3, estimator=answer.name).estimate
+        assert (answer.time, answer.range) == (alone.time, alone.time_range)
+    assert found.basis == volvelle.estimate("llama3-8b", **asked).basis
+
+
+def test_the_same_seed_gives_the_same_digits_and_another_one_others() -> None:
+    asked = {"on": "dgx-h100/16", "batch": 32, "tp": 4, "pp": 2}
+    first, again, other = (volvelle.crosscheck("llama3-8b", **asked, seed=seed) for seed in (0, 0, 1))
+    assert [answer.range for answer in first.answers] == [answer.range for answer in again.answers]
+    assert [answer.range for answer in first.answers] != [answer.range for answer in other.answers]
+
+
+def test_a_difference_is_told_as_a_share_of_half_the_range_of_the_answer_it_refines() -> None:
+    found = volvelle.crosscheck("llama3-8b", on="dgx-h100/16", batch=32, tp=4, pp=2)
+    (told,) = found.differences
+    span = found.answers[0].range
+    assert span is not None
+    assert told.of_doubt == pytest.approx(2.0 * abs(told.seconds) / (span.high - span.low))
+    assert told.of_doubt < 1.0, "the two agree to a percent, and ranges are wider than that"
+
+
+def test_an_answer_of_flows_is_as_sure_as_the_closed_form_in_proportion() -> None:
+    found = volvelle.crosscheck("llama3-8b", on="dgx-h100/16", batch=32, tp=8, estimators="closed,event,flows")
+    closed, _, flows = found.answers
+    assert closed.range is not None
+    assert flows.range is not None
+    assert flows.range.high / flows.range.low == pytest.approx(closed.range.high / closed.range.low, rel=1e-9)
+
+
+def test_the_suite_samples_nothing() -> None:
+    found = crosscheck_suite(rows=SUITE[:1]).results[0]
+    assert [answer.range for answer in found.check.answers] == [None, None]
+    assert found.check.basis is None
+    assert found.difference.of_doubt is None

@@ -14,7 +14,8 @@ from volvelle.cli.options.shared import (
 )
 from volvelle.cli.options.tuning import tuning_options
 from volvelle.cli.waiting import counting
-from volvelle.cli.words import BRIEF, Lower
+from volvelle.cli.words import BRIEF, Lower, Within
+from volvelle.domains import SEED
 
 
 @click.command(short_help="One step by several estimators: do they agree, and if not, why.")
@@ -41,6 +42,7 @@ from volvelle.cli.words import BRIEF, Lower
 @stack_options()
 @margin_option
 @machine_options
+@click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
 @BRIEF
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema crosscheck).")
 @click.pass_context

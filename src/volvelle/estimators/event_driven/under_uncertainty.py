@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.event_driven.estimator import EventDriven
-from volvelle.estimators.result import TrainingEstimate
+from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import Samples, UnderUncertainty
 from volvelle.laws.sensitivity import by_control_variate
@@ -49,9 +49,15 @@ def replayed_under_uncertainty(
         found[chosen] = seen
         # Around the step that was asked about, as the closed form's samples are.
         moved = np.exp(found - logs - np.median(found - logs)) * moved
-    samples = replace(samples, time=samples.time * moved)
-    ranges = {**closed.ranges, "time": samples.ranges()["time"].holding(event.time)}
+    samples, span = moved_samples(samples, event.time, moved)
+    ranges = {**closed.ranges, "time": span}
     return replace(closed, contributions=event.contributions, ranges=ranges, facts=facts), samples
+
+
+def moved_samples(samples: Samples, time: float, moved: NDArray[np.float64] | float) -> tuple[Samples, Range]:
+    """Samples of another estimator whose answer is `time`: by as much longer or shorter; and the range of its time."""
+    samples = replace(samples, time=samples.time * moved)
+    return samples, samples.ranges()["time"].holding(time)
 
 
 def _closed_times(workload: TrainingStep, machines: Cluster, mapping: ParallelMapping) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from volvelle.quantities import BYTES, SECONDS, percent, show
 from volvelle.report.compare_text import more_text
 from volvelle.report.plan_words import degrees_text
+from volvelle.report.range_words import range_words
 from volvelle.report.sheet import Sheet
 from volvelle.report.terminal import print_answer
 from volvelle.verbs.crosscheck.answers import CrossCheck, EstimatorDifference
@@ -16,7 +17,8 @@ FOLDED = ("cause", "why", "causes", "layout", "workload", "exchange", "contribut
 
 def print_crosscheck(answer: CrossCheck, *, brief: bool = False) -> None:
     """Print answers side by side."""
-    print_answer(title_text(answer), figure_lines(answer), sheets(answer), answer.notes, folded=FOLDED, brief=brief)
+    lines = (*figure_lines(answer), *(() if brief else range_lines(answer)))
+    print_answer(title_text(answer), lines, sheets(answer), answer.notes, folded=FOLDED, brief=brief)
 
 
 def print_suite(found: SuiteCheck, *, brief: bool = False) -> None:
@@ -35,14 +37,31 @@ def figure_lines(answer: CrossCheck) -> Iterator[str]:
     for one in answer.answers:
         if one.time is None:
             yield f"{one.name}: no answer: {one.refused}"
-        elif one.name in told:
-            yield f"{one.name}: {show(one.time, SECONDS)}, {_against(told[one.name])}"
-        else:
-            yield f"{one.name}: {show(one.time, SECONDS)}"
+            continue
+        span = one.range
+        around = "" if span is None else f" ({show(span.low, SECONDS)} … {show(span.high, SECONDS)})"
+        against = f", {_against(told[one.name])}" if one.name in told else ""
+        yield f"{one.name}: {show(one.time, SECONDS)}{around}{against}"
 
 
 def _against(found: EstimatorDifference) -> str:
-    return f"{100.0 * found.share:+.2f} % against {found.against}"
+    told = f"{100.0 * found.share:+.2f} % against {found.against}"
+    if found.doubt is None or found.of_doubt is None:
+        return told
+    return f"{told}, {percent(found.of_doubt, 0)} of a range of ± {percent(found.doubt, 0)}"
+
+
+def range_lines(answer: CrossCheck) -> Iterator[str]:
+    """Whether differences matter beside what is not known, and what ranges rest on."""
+    if answer.basis is None:
+        return
+    larger = [found for found in answer.differences if found.of_doubt is not None and found.of_doubt > 1.0]
+    if larger:
+        which = ", ".join(f"{found.of} and {found.against}" for found in larger)
+        yield f"Differences larger than the range: {which}; it matters which is asked."
+    elif answer.differences:
+        yield "No difference is larger than the range: more is unknown of machine and model than estimators differ by."
+    yield f"Ranges hold 80 %. {range_words(answer.basis, 'numbers of the machine')}"
 
 
 def sheets(answer: CrossCheck) -> Iterator[Sheet]:

@@ -1,6 +1,8 @@
 """What ``volvelle crosscheck --json`` prints."""
 
+from volvelle.estimators.result import Range
 from volvelle.report.documents.document import Document, at
+from volvelle.report.documents.range_of_step import RangeOfStep
 
 
 class EstimatorTimeEntry(Document):
@@ -9,6 +11,7 @@ class EstimatorTimeEntry(Document):
     name: str
     seconds: float | None = at("time")
     """Nothing where it has no answer."""
+    range: Range | None
     refused: str
     lines: dict[str, float]
 
@@ -28,6 +31,8 @@ class EstimatorDifferenceEntry(Document):
     against: str
     seconds: float
     share: float
+    share_of_range: float | None = at("of_doubt")
+    """The difference over half the range of the other answer; below one, less than what is not known."""
     causes: list[DifferenceCauseEntry]
 
 
@@ -46,7 +51,7 @@ class FlowFactorEntry(Document):
     factor: float
 
 
-class CrossCheckDocument(Document):
+class CrossCheckDocument(RangeOfStep):
     """One step by several estimators. Times in seconds, sizes in bytes."""
 
     model: str

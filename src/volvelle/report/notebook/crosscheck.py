@@ -2,6 +2,7 @@
 
 from volvelle.report.crosscheck.text import (
     figure_lines,
+    range_lines,
     sheets,
     suite_lines,
     suite_sheets,
@@ -18,7 +19,7 @@ def _shown(answer: CrossCheck) -> Shown:
     found = tuple(sheets(answer))
     return Shown(
         title=title_text(answer),
-        figures=list(figure_lines(answer)),
+        figures=[*figure_lines(answer), *range_lines(answer)],
         warnings=answer.notes,
         sheets=found[:1],
         details=found[1:],

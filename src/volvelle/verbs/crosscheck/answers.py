@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from volvelle.applications.training.evidence import RangeBasis, step_basis
 from volvelle.estimators.flow_level.estimator import FlowFactor
-from volvelle.estimators.result import TrainingEstimate
+from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
@@ -24,6 +25,8 @@ class EstimatorTime:
     """Why it has none."""
     lines: Mapping[str, float]
     """Seconds that are exposed, by contribution."""
+    range: Range | None = None
+    """Where the time lies; None: it has no answer, or that was not asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,13 @@ class EstimatorDifference:
     """Of the other answer."""
     causes: tuple[DifferenceCause, ...]
     """Of a difference above one percent, largest first; their seconds sum to it."""
+    doubt: float | None = None
+    """Half the range of the other answer, as a share of that answer; None: it has no range."""
+
+    @property
+    def of_doubt(self) -> float | None:
+        """The difference over half the range: below one it is less than what is not known anyway."""
+        return abs(self.share) / self.doubt if self.doubt else None
 
     @property
     def told(self) -> tuple[DifferenceCause, ...]:
@@ -86,6 +96,13 @@ class CrossCheck(Presentable):
     flows: tuple[FlowFactor, ...] = ()
     """What links make of exchanges, where flows were asked for."""
     notes: tuple[str, ...] = ()
+
+    @property
+    def basis(self) -> RangeBasis | None:
+        """What ranges rest on; None: there are none."""
+        if all(answer.range is None for answer in self.answers):
+            return None
+        return step_basis(self.cluster, self.estimate.workload, self.mapping)
 
     @property
     def system(self) -> str:

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
-from volvelle.domains import within_domains
+from volvelle.domains import SEED, within_domains
 from volvelle.errors import DescriptionError, UnknownNameError, VolvelleError, plainly
 from volvelle.estimators.event_driven.causes import causes
 from volvelle.estimators.event_driven.estimator import EventDriven
 from volvelle.estimators.event_driven.stretch import Stretch
+from volvelle.estimators.event_driven.under_uncertainty import moved_samples
 from volvelle.estimators.flow_level.estimator import FlowFactor, FlowLevel, stretch_of
-from volvelle.estimators.result import TrainingEstimate
+from volvelle.estimators.result import Range, TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import Samples, UnderUncertainty
 from volvelle.interchange.simgrid.engine import simgrid_ends
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
@@ -32,6 +34,7 @@ def crosscheck(
     *,
     estimators: str | Sequence[str] = (CLOSED, EVENT),
     routing: str | None = None,
+    seed: Annotated[int, SEED] = 0,
     **question: Any,
 ) -> CrossCheck:
     """One training step by several estimators: their answers side by side, and the cause of every difference.
@@ -39,11 +42,13 @@ def crosscheck(
     The question is that of `estimate`. `estimators` are of ``closed``, ``event``, ``flows`` and ``simgrid``, in a list
     or with commas between; ``flows`` runs the exchanges of the step as messages on the links of the machine, by the
     `routing` rule that the machine states or that is given, and ``simgrid`` those of one group an axis by SimGrid.
+    Ranges are those that `estimate` gives with the same `seed`, of other estimators by as much longer or shorter as
+    their answers are.
     """
     wanted = _wanted(estimators)
     asked = question_of(model, **question)
     rule = None if routing is None else Routing.named(routing)
-    return check_step(asked.step, asked.cluster, asked.mapping, wanted, routing=rule)
+    return check_step(asked.step, asked.cluster, asked.mapping, wanted, routing=rule, seed=seed)
 
 
 def _wanted(estimators: str | Sequence[str]) -> tuple[str, ...]:
@@ -65,9 +70,10 @@ def check_step(
     wanted: Sequence[str] = (CLOSED, EVENT),
     *,
     routing: Routing | None = None,
+    seed: int | None = None,
 ) -> CrossCheck:
-    """The answers of estimators to one question."""
-    asked = _Asked(step, cluster, mapping, routing)
+    """The answers of estimators to one question; with a `seed` with their ranges."""
+    asked = _Asked(step, cluster, mapping, routing, seed)
     answers = {name: asked.answer(name) for name in wanted}
     timed = [name for name in wanted if answers[name].time is not None]
     return CrossCheck(
@@ -85,10 +91,17 @@ def check_step(
 class _Asked:
     """One question, asked of several estimators."""
 
-    def __init__(self, step: TrainingStep, cluster: Cluster, mapping: ParallelMapping, routing: Routing | None) -> None:
+    def __init__(
+        self, step: TrainingStep, cluster: Cluster, mapping: ParallelMapping, routing: Routing | None, seed: int | None
+    ) -> None:
         self.question = (step, cluster, mapping)
         self.routing = routing
-        self.closed = ClosedForm().estimate(*self.question)
+        self.samples: Samples | None = None
+        if seed is None:
+            self.closed = ClosedForm().estimate(*self.question)
+        else:
+            doubted = UnderUncertainty(estimator=ClosedForm(), seed=seed)
+            self.closed, self.samples = doubted.with_samples(*self.question)
         self.factors: dict[str, Sequence[FlowFactor]] = {}
 
     def answer(self, name: str) -> EstimatorTime:
@@ -119,7 +132,14 @@ class _Asked:
         for line in found.contributions:
             if line.exposed:
                 lines[line.name] = lines.get(line.name, 0.0) + float(line.time)
-        return EstimatorTime(name=name, time=float(found.time), lines=lines)
+        time = float(found.time)
+        return EstimatorTime(name=name, time=time, lines=lines, range=self._range(time))
+
+    def _range(self, time: float) -> Range | None:
+        """Where an answer lies: as the closed form's, which is as sure, by as much longer or shorter as it is."""
+        if self.samples is None or not self.closed.could_exist:
+            return None
+        return moved_samples(self.samples, time, time / self.closed.time)[1]
 
     def _stretched(self, name: str, estimator: FlowLevel) -> TrainingEstimate:
         """The replay with exchanges as long as an engine says."""
@@ -133,7 +153,7 @@ class _Asked:
         """How an answer differs from the one that it refines, by cause."""
         assert of.time is not None, "it answers"
         assert against.time is not None, "it answers"
-        share = of.time / against.time - 1.0
+        share, span = of.time / against.time - 1.0, against.range
         found: list[DifferenceCause] = []
         if abs(share) <= TOLD:
             pass  # to find causes costs several replays
@@ -155,6 +175,7 @@ class _Asked:
             seconds=of.time - against.time,
             share=share,
             causes=tuple(sorted(found, key=lambda cause: -abs(cause.seconds))),
+            doubt=None if span is None else (span.high - span.low) / 2.0 / against.time,
         )
 
     def _of_links(self, of: str, against: str) -> list[DifferenceCause]:
