@@ -52,3 +52,20 @@ def test_a_log_that_is_none_is_an_error_of_one_line(tmp_path: Path, capsys: pyte
     file.write_text("dear diary\n", "utf-8")
     assert run(["calibrate", "from", str(file), "--on", "dgx-h100/8"]) == 2
     assert "notes.txt, line 1" in capsys.readouterr().err
+
+
+def test_what_ran_is_headed_as_a_step_and_not_as_one_that_cannot_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine, shape = str(tmp_path / "mine.yaml"), {"micro_batch_size": 5, "global_batch_size": 80, "seq_length": 4480}
+    (file,) = written(tmp_path, megatron_log(9.0, **shape))
+    assert run(["calibrate", "from", str(file), "--on", "dgx-h100/8", "--save", mine]) == 0
+    layout = ["--tp", "2", "--micro-batch", "5", "--sequence-parallel", "--zero", "1"]
+    asked = ["estimate", "llama2-7b", "--on", "dgx-h100/8", "--batch", "80", "--seq", "4480", *layout]
+    capsys.readouterr()
+    run([*asked, "--stack", "megatron-core"])
+    assert "cannot run" in capsys.readouterr().out
+    assert run([*asked, "--calibrated", mine]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "cannot run" not in said
+    assert "by prediction, and ran" in said.replace("│ │ ", "")

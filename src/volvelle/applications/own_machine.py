@@ -8,14 +8,18 @@ import numpy as np
 from volvelle.catalogue.own_calibrations import calibration_notes, read_calibration, this_version
 from volvelle.economics.step_cost import CostAssumptions
 from volvelle.estimators.calibration import fitted_constants, with_constants
+from volvelle.quantities import BYTES, percent, show
 from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
 
 _MOST_MARGIN = 0.9
 
 
-def as_calibrated(cluster: Cluster, path: Path) -> Cluster:
-    """The machine with what the file says beside constants, and with what is to be said of it."""
+def as_calibrated(cluster: Cluster, path: Path, *, margin: object = None) -> Cluster:
+    """The machine with what the file says beside constants, and with what is to be said of it.
+
+    `margin` is one that is asked for, whatever ran; None: none is.
+    """
     file = read_calibration(path)
     dimensions = tuple(
         replace(each, link=_link(each.link, file.links[each.link.name])) if each.link.name in file.links else each
@@ -33,10 +37,22 @@ def as_calibrated(cluster: Cluster, path: Path) -> Cluster:
         file, path.name, chip=cluster.chip.name, chips=cluster.accelerators, version=this_version()
     )
     machine = replace(cluster, chip=chip, dimensions=dimensions, notes=(*cluster.notes, *notes))
-    if file.memory is None or chip.name != file.chip:
+    if chip.name != file.chip:
         return machine
-    margin = float(np.max(fitted_constants(machine, file.element).memory_margin))
-    return with_constants(machine, {"memory_margin": min(_MOST_MARGIN, max(0.0, 1.0 - (1.0 - margin) / file.memory))})
+    usual = float(np.max(fitted_constants(machine, file.element, software=False).memory_margin))
+    fullest = max(file.ran, key=lambda one: one.needed / one.capacity, default=None)
+    most = 0.0 if fullest is None else fullest.needed / fullest.capacity
+    if fullest is not None and most > 1.0 - usual and margin is None:
+        note = (
+            f"{fullest.run} needed {show(fullest.needed, BYTES)} of {show(fullest.capacity, BYTES)} by prediction, and "
+            f"ran: layouts that need no more may leave less than the margin of {percent(usual, 0)}"
+        )
+        machine = replace(machine, notes=(*machine.notes, note))
+    if file.memory is None:
+        return machine
+    # Reserved amounts say how far prediction is off; a run that ran says what fits, whatever it reserved.
+    own = min(_MOST_MARGIN, max(0.0, 1.0 - (1.0 - usual) / file.memory), 1.0 - most)
+    return with_constants(machine, {"memory_margin": own})
 
 
 def _link(link: Link, own: dict[str, float]) -> Link:

@@ -24,7 +24,7 @@ from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
 from volvelle.estimators.factored import CONSTANTS, FACTORED, WIDE
 from volvelle.estimators.own_shapes import OwnRunsTold, OwnShapes
-from volvelle.estimators.stack import Stack
+from volvelle.estimators.stack import OwnRan, Stack
 
 _FACTOR = NumberDomain(0.01, 100.0)
 _ERROR = NumberDomain(1.0, 100.0)
@@ -57,6 +57,19 @@ class KeptLinpack(BaseModel):
     """One standard deviation of another run, as a factor."""
     runs: int
     note: str
+
+
+class KeptRan(BaseModel):
+    """What a run of one's own needed of a chip's memory by prediction: it ran, so that fits."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    run: str
+    """File and line."""
+    needed: float
+    """Bytes on the fullest rank; more than there are, where prediction is too high."""
+    capacity: float
+    """Bytes of the chip."""
 
 
 _OF_A_RUN = ("rows", "width", "tensor", "left", "noise")
@@ -171,6 +184,8 @@ class OwnCalibration(BaseModel):
     """Watts of a busy chip."""
     memory: float | None = None
     """What chips reserve over what is predicted."""
+    ran: list[KeptRan] = []
+    """What is known to fit; nothing: a file of benchmarks, or of before this was kept."""
     linpack: KeptLinpack | None = None
     report: dict[str, float] = {}
     """Errors of own runs, each left out: before and after."""
@@ -182,8 +197,9 @@ class OwnCalibration(BaseModel):
         return self.model_copy(update={"seal": self._seal()})
 
     def _seal(self) -> str:
-        # What has no runs of Linpack is sealed as before there were any, and so is what tells of no step by itself.
-        empty = {name for name in ("linpack", "told") if getattr(self, name) is None}
+        # What has no runs of Linpack is sealed as before there were any, and so is what tells of no step by itself, or
+        # of nothing that fits.
+        empty = {name for name in ("linpack", "told", "ran") if not getattr(self, name)}
         said = self.model_dump(exclude={"seal", *empty})
         return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -215,6 +231,8 @@ def read_calibration(path: Path) -> OwnCalibration:
         _ERROR.check(file.linpack.error, f"{path.name}: linpack.error")
     if file.error is not None:
         _ERROR.check(file.error, f"{path.name}: error")
+    for one in file.ran:
+        _FACTOR.check(one.needed / max(one.capacity, 1.0), f"{path.name}: ran: needed / capacity of {one.run}")
     if file.told is not None and len(file.told.covariance) != _TRIANGLE:
         raise DescriptionError(
             f"{path.name}: told.covariance has {len(file.told.covariance)} numbers, and constants need {_TRIANGLE}; "
@@ -253,6 +271,9 @@ def own_stack(path: str, *, chip: str, family: str) -> Stack:
         factors={**base.factors, **_factors(file, base)},
         own_errors={} if file.error is None else {(family, file.element): exp(hypot(log(file.error), beside))},
         own_runs=None if file.told is None else partial(file.told.told, beside=beside),
+        own_ran={}
+        if not file.ran or chip != file.chip
+        else {(family, file.element): tuple(OwnRan(**one.model_dump()) for one in file.ran)},
     )
 
 

@@ -31,7 +31,7 @@ from volvelle.domains import (
     within_domains,
 )
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
-from volvelle.estimators.stack import Stack
+from volvelle.estimators.stack import OwnRan, Stack
 from volvelle.estimators.step_errors import StepError, StepErrors, own_runs_left
 from volvelle.presentable import only_what_is_set
 from volvelle.quantities import Bytes, Count, Fraction, Number, Seconds
@@ -79,13 +79,18 @@ class FittedConstants:
     gradient_copy_bytes: Bytes = number(STATE_BYTES, 0.0)
     """Bytes a parameter of gradients in 16 bits that software holds beside those it accumulates in 32."""
     memory_margin: Fraction = number(MARGIN, 0.0)
-    """Share of the memory of chips and hosts that is left free before something is said to fit."""
+    """Share of the memory of chips and hosts that is left free before something is said to fit; no more than the
+    fullest of own runs left by prediction, which is less than nothing where that is more than there is."""
     step_error: float | None = number(ERROR_FACTOR, None)
     """How far whole steps on such chips were off in calibration, one standard deviation as a factor; None: unknown."""
     memory_error: float | None = number(ERROR_FACTOR, None)
     """How far the memory of a rank may be off, likewise."""
     memory_spike: float | None = number(ERROR_FACTOR, None)
     """By what factor a run may need more than that, for a moment or between tensors, likewise."""
+    memory_alike: Fraction = number(NO_SHARE, 0.0)
+    """How far the error of memory is that of another run of the same software on the same machine, as a chance."""
+    ran: tuple[OwnRan, ...] = ()
+    """What own runs needed of memory, and ran."""
     figures: Mapping[str, Figure] = field(default_factory=dict, repr=False)
     """How sure we are of the fields above, by name: spread, evidence, source."""
 
@@ -95,8 +100,8 @@ class FittedConstants:
 
 CONSTANTS: Mapping[str, NumberDomain] = MappingProxyType(domains_of(FittedConstants))
 """Every constant, and its domain."""
-_IDEAL = {part.name: part.default for part in fields(FittedConstants) if part.name != "figures"}
-ERRORS = ("step_error", "memory_error", "memory_spike")
+_IDEAL = {part.name: part.default for part in fields(FittedConstants) if part.name in CONSTANTS}
+ERRORS = ("step_error", "memory_error", "memory_spike", "memory_alike")
 """Those that say how far estimates were off."""
 
 

@@ -191,7 +191,7 @@ class SustainedRates:
     @property
     def host_room(self) -> Bytes | None:
         """What a chip may hold in its host's memory, the same margin left free."""
-        return None if self.host_memory is None else self.host_memory * (1.0 - self.memory_margin)
+        return None if self.host_memory is None else self.host_memory * (1.0 - np.maximum(self.memory_margin, 0.0))
 
     def filled(self, used: Bytes) -> "SustainedRates":
         """The machine when so much is held: what local memory has no room for is read from the second tier."""

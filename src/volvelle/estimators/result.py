@@ -94,7 +94,8 @@ class Estimate(Generic[Work, Decision]):
     capacity: float = inf
     """Bytes that a chip has."""
     margin: float = 0.0
-    """Share of them that is left free before something is said to fit."""
+    """Share of them that is left free before something is said to fit; below zero: a run that needs more by prediction
+    is known to have run."""
     fits: float | None = None
     """Probability that what the fullest rank holds fits the chip, nothing left free; None: that was not asked."""
     violations: tuple[Violation, ...] = ()
@@ -137,6 +138,11 @@ class Estimate(Generic[Work, Decision]):
     def memory_bytes(self) -> float:
         """Bytes on the fullest rank."""
         return sum(part.bytes for part in self.memory)
+
+    @property
+    def left_free(self) -> float:
+        """Share of memory that must stay free."""
+        return max(self.margin, 0.0)
 
     @property
     def feasible(self) -> bool:

@@ -16,6 +16,28 @@ _AT_MOST = {
     "hand_over_exposure": 1.0,
 }
 """Shares of something physical."""
+_SAME = 1e-5
+"""By what predictions of one layout may differ: digits that a file keeps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnRan:
+    """What a run of one's own needed of a chip's memory by prediction, and ran."""
+
+    run: str
+    """Its place, for people."""
+    needed: float
+    """Bytes."""
+    capacity: float
+
+    @property
+    def share(self) -> float:
+        """Of all memory; above one, where prediction is too high."""
+        return self.needed / self.capacity
+
+    def same(self, needed: float, capacity: float) -> bool:
+        """Whether a layout is that of the run: it needs the very same of no less memory."""
+        return abs(needed / self.needed - 1.0) < _SAME and capacity >= self.capacity * (1.0 - _SAME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +60,8 @@ class Stack:
     own_runs: Callable[[], OwnRunsTold] | None = None
     """What own runs tell of steps one by one, when asked; None: as `own_errors` has it of any. Its tables are of runs,
     not columns of a machine's variants."""
+    own_ran: Mapping[tuple[str, str], tuple[OwnRan, ...]] = field(default_factory=dict)
+    """(Family, element type) → what is known to fit, on the very chip."""
     bytes_held: Mapping[str, float] = field(default_factory=dict)
     """Constants of memory that it has of its own, such as bytes a logit that its loss needs; others are the chip's."""
 
@@ -60,6 +84,10 @@ class Stack:
         found.update(self.bytes_held)
         if (family, element) in self.own_errors:
             found["step_error"] = self.own_errors[family, element]
+        ran = self.own_ran.get((family, element))
+        if ran:
+            margin = found.get("memory_margin", ideal["memory_margin"])
+            found |= {"ran": ran, "memory_margin": min(margin, 1.0 - max(one.share for one in ran))}
         return found
 
 

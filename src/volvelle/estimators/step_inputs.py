@@ -7,7 +7,7 @@ import numpy as np
 
 from volvelle.estimators.calibration import FittedConstants
 from volvelle.estimators.sampler import Column, Sampler
-from volvelle.laws.model_error import chance_to_fit
+from volvelle.laws.model_error import chance_to_fit, chance_to_fit_too
 from volvelle.quantities import Number
 from volvelle.spread import Figure
 from volvelle.workload.training import BUSIEST_EXPERT, FRAGMENTATION, RESERVED, TrainingStep
@@ -27,6 +27,8 @@ def _varied(name: str, figure: Figure, own: float, sampler: Sampler) -> Column |
 class MemoryColumns:
     """Bytes of the fullest rank: those that the model may be off by, and what a framework keeps beside them."""
 
+    whole: float
+    """All of them, nothing varied."""
     moved: Column
     kept: Column | float = 0.0
     varied: tuple[str, ...] = ()
@@ -41,13 +43,13 @@ def memory_columns(whole: float, tensors: float, step: TrainingStep, sampler: Sa
     """Bytes of the fullest rank as what is kept and lost beside tensors varies."""
     beside = whole - tensors
     if not beside:
-        return MemoryColumns(moved=np.full(sampler.samples, tensors))
+        return MemoryColumns(whole=whole, moved=np.full(sampler.samples, tensors))
     kept = _varied(KEPT, RESERVED, float(step.reserved), sampler)
     lost = _varied(LOST, FRAGMENTATION, step.fragmentation, sampler)
     activations = (beside - float(step.reserved)) / step.fragmentation if step.fragmentation else 0.0
     varied = tuple(name for name, drawn in ((KEPT, kept), (LOST, lost)) if isinstance(drawn, np.ndarray))
     moved = np.broadcast_to(tensors + lost * activations, sampler.samples)
-    return MemoryColumns(moved=moved, kept=kept, varied=varied)
+    return MemoryColumns(whole=whole, moved=moved, kept=kept, varied=varied)
 
 
 def chance_of_room(capacity: Number, memory: MemoryColumns, fitted: FittedConstants) -> float:
@@ -56,9 +58,22 @@ def chance_of_room(capacity: Number, memory: MemoryColumns, fitted: FittedConsta
 
 
 def chances_of_room(capacity: Number, memory: MemoryColumns, fitted: FittedConstants) -> Column:
-    """The same on every sample."""
+    """The same on every sample; own runs that ran say more of it."""
     factors = {"error": fitted.memory_error or 1.0, "spike": fitted.memory_spike or 1.0}
-    return chance_to_fit(capacity, memory.moved, kept=memory.kept, **factors)
+    if not fitted.ran:
+        return chance_to_fit(capacity, memory.moved, kept=memory.kept, **factors)
+    if ran_itself(capacity, memory, fitted):
+        return np.ones_like(memory.moved)
+    fullest = max(one.share for one in fitted.ran)
+    ran = np.maximum(fullest * capacity - memory.kept, 0.0)
+    return chance_to_fit_too(
+        capacity, memory.moved, ran=ran, kept=memory.kept, alike=float(fitted.memory_alike), **factors
+    )
+
+
+def ran_itself(capacity: Number, memory: MemoryColumns, fitted: FittedConstants) -> bool:
+    """Whether a layout is that of an own run, on as much memory."""
+    return any(one.same(memory.whole, float(np.median(capacity))) for one in fitted.ran)
 
 
 def load_column(

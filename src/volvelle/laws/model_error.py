@@ -157,6 +157,35 @@ def chance_to_fit(
     return np.asarray(np.maximum(2.0 * model_share(left / b) - 1.0, 0.0) @ weights)
 
 
+@cites("gelman2013bayesian", place="section 1.3, Bayes' rule")
+def chance_to_fit_too(
+    capacity: Bytes, moved: Bytes, *, ran: Bytes, kept: Bytes = 0.0, error: float, spike: float, alike: float
+) -> NDArray[np.float64]:
+    r"""How likely memory suffices where a run of the same software on the same machine fitted.
+
+    $$ P = (1 - s)\, P_0 + s\, \frac{\int G(M, t)\, G(M', t)\, f(t)\,dt}{\int G(M', t)\, f(t)\,dt},
+       \qquad G(M, t) = \Pr\left[(M\,e^{a t} + K)\, e^{b |T_2|} \le C\right] $$
+
+    P_0 is the chance without that run (`chance_to_fit`, whose letters these are), M' what that run needed by the model,
+    s the chance that the model is off alike for both. Assumes that what is taken for a moment is of each run by itself.
+    """
+    alone = chance_to_fit(capacity, moved, kept=kept, error=error, spike=spike)
+    a, b = float(np.log(error)), float(np.log(spike))
+    if not alike or max(a, b) == 0.0:
+        return alone
+    room, beside = (np.asarray(size, dtype=float)[..., None] for size in (capacity, kept))
+    deviations, weights = _shared_errors() if a else _CERTAIN
+
+    def share(sizes: Bytes) -> NDArray[np.float64]:
+        left = _logarithm(room / (np.asarray(sizes, dtype=float)[..., None] * np.exp(a * deviations) + beside))
+        return np.asarray(left >= 0.0, float) if not b else np.maximum(2.0 * model_share(left / b) - 1.0, 0.0)
+
+    that = share(ran)
+    both, one = np.asarray((share(moved) * that) @ weights), np.asarray(that @ weights)
+    given = np.where(one > 0.0, both / np.where(one > 0.0, one, 1.0), alone)
+    return np.asarray((1.0 - alike) * alone + alike * given)
+
+
 def _logarithm(ratio: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.log(np.clip(ratio, _LEAST, 1.0 / _LEAST)))
 
@@ -164,6 +193,12 @@ def _logarithm(ratio: NDArray[np.float64]) -> NDArray[np.float64]:
 @cache
 def _errors() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return model_nodes(_NODES)
+
+
+@cache
+def _shared_errors() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of more nodes: shares of spikes have a corner where there is no room left for any."""
+    return model_nodes(4 * _NODES)
 
 
 @cache

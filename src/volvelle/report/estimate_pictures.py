@@ -139,7 +139,7 @@ def memory_picture(
 
 
 def _said(timed: Estimate[Any, Any]) -> str:
-    free = f", of which {100 * timed.margin:g} % stay free" if timed.margin else ""
+    free = f", of which {100 * timed.left_free:.3g} % stay free" if timed.left_free else ""
     span = timed.ranges.get("memory")
     sure = f" Thin line: {100 * span.level:.0f} % range." if span is not None else ""
     return f"It holds {show(timed.memory_bytes, BYTES)}; a chip has {show(timed.capacity, BYTES)}{free}.{sure}"

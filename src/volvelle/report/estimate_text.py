@@ -105,7 +105,7 @@ def _headline(answer: Answer) -> Panel:
 def fits_text(estimate: TrainingEstimate) -> str:
     """Whether it fits with a margin left free, and how likely it is to fit at all."""
     fits = estimate.memory_bytes <= estimate.capacity * (1.0 - estimate.margin)
-    free = f", {100 * estimate.margin:g} % left free" if estimate.margin else ""
+    free = f", {100 * estimate.left_free:.3g} % left free" if estimate.left_free else ""
     sure = "" if estimate.fits is None else f" (probability {chance_text(estimate.fits)}{free})"
     return ("fits" if fits else "does not fit") + sure
 

@@ -16,7 +16,7 @@ from volvelle.catalogue.residuals import layout_spreads
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.layout_errors import layout_errors, shares_won
 from volvelle.estimators.sampler import Sampler, Stratified
-from volvelle.estimators.step_inputs import chance_of_room, memory_columns
+from volvelle.estimators.step_inputs import chance_of_room, memory_columns, ran_itself
 from volvelle.estimators.uncertainty import TableEstimator, memory_error_column, sampled, suffices
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.system.cluster import Cluster
@@ -66,7 +66,8 @@ def sampled_times(
     room = variants.chip.capacity
     off_by = np.array([own.with_error(error) for own in memory])
     chances = np.array([chance_of_room(room, own, fitted) for own in memory])
-    return times * off, suffices(room, off_by, fitted.memory_spike, sampler), chances
+    known = np.array([ran_itself(room, own, fitted) for own in memory])
+    return times * off, suffices(room, off_by, fitted.memory_spike, sampler) | known[:, None], chances
 
 
 def contest(

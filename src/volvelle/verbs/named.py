@@ -48,7 +48,7 @@ def cluster_of(
     if is_yaml_name(stack):
         from volvelle.applications.own_machine import as_calibrated  # noqa: PLC0415 - keeps start-up short
 
-        cluster = as_calibrated(cluster, Path(stack))
+        cluster = as_calibrated(cluster, Path(stack), margin=margin)
     if changes:
         from volvelle.verbs.other_machine import changed  # noqa: PLC0415 - keeps start-up short
 

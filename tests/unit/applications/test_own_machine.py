@@ -14,9 +14,14 @@ from volvelle.applications.collectives.own_link import own_rows
 from volvelle.applications.collectives.series import series_of
 from volvelle.catalogue.own_calibrations import read_calibration
 from volvelle.estimators.calibration import fitted_constants
+from volvelle.estimators.sampler import Stratified
+from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.interchange.logs.readers import log_of
+from volvelle.mapping.kinds import kind_of
 from volvelle.studies.design_space.design_study import read_study
 from volvelle.studies.design_space.structure import machine
+from volvelle.verbs.layouts import Layout
+from volvelle.verbs.likely_best import sampled_times
 from volvelle.verbs.own_runs.calibrate import calibrate_from
 
 
@@ -146,3 +151,76 @@ def test_an_axis_of_links_is_of_the_catalogue_s_whatever_own_logs_say(tmp_path: 
     catalogue = Catalogue()
     found = machine(catalogue, "dgx-h100/8", {"scale_up.link": "nvlink5"}, stack=str(tmp_path / "links.yaml"))
     assert found.dimensions[0].link.efficiency == catalogue.link("nvlink5").efficiency
+
+
+NEAR_FULL = {"micro_batch": 5, "batch": 80, "sequence": 4480}
+"""Needs more of a chip than leaves the usual margin; more positions than it has there are more than there is."""
+
+
+def near_full(folder: Path, **settings: object) -> None:
+    shape = {"micro_batch_size": 5, "global_batch_size": 80, "seq_length": 4480, **settings}
+    text = megatron_log(9.0, **shape)  # type: ignore[arg-type]
+    calibrate_from(written(folder, text), on="dgx-h100/8", save=folder / "mine.yaml")
+
+
+def test_a_layout_that_ran_is_not_said_to_be_unable_to(tmp_path: Path) -> None:
+    near_full(tmp_path)
+    shipped, own = asked(**NEAR_FULL), with_file(tmp_path, **NEAR_FULL)
+    assert not shipped.estimate.feasible
+    assert own.estimate.feasible
+    assert own.estimate.memory_bytes == shipped.estimate.memory_bytes
+    assert own.estimate.fits > 0.99
+    assert shipped.estimate.fits < 0.5
+    assert any("run0.log" in note and "less than the margin of 5 %" in note for note in own.cluster.notes)
+
+
+def test_what_needs_less_than_a_run_that_ran_fits_too_though_less_surely(tmp_path: Path) -> None:
+    near_full(tmp_path)
+    less = {**NEAR_FULL, "sequence": 4416}
+    shipped, own, itself = asked(**less), with_file(tmp_path, **less), with_file(tmp_path, **NEAR_FULL)
+    assert not shipped.estimate.feasible
+    assert own.estimate.feasible
+    assert shipped.estimate.fits < own.estimate.fits < itself.estimate.fits
+
+
+def test_what_needs_more_than_any_run_that_ran_is_refused(tmp_path: Path) -> None:
+    near_full(tmp_path)
+    more = with_file(tmp_path, **{**NEAR_FULL, "sequence": 4608})
+    assert not more.estimate.feasible
+    assert asked(**{**NEAR_FULL, "sequence": 4608}).estimate.fits < more.estimate.fits < 0.5
+
+
+def test_a_margin_that_is_asked_for_holds_whatever_ran(tmp_path: Path) -> None:
+    near_full(tmp_path)
+    asked_for = with_file(tmp_path, **NEAR_FULL, margin=0.05)
+    assert not asked_for.estimate.feasible
+    assert asked_for.estimate.fits > 0.99
+    assert not any("margin" in note for note in asked_for.cluster.notes)
+
+
+def test_a_run_that_needs_more_by_prediction_than_there_is_shows_that_it_fits(tmp_path: Path) -> None:
+    near_full(tmp_path, seq_length=4992)
+    own = with_file(tmp_path, **{**NEAR_FULL, "sequence": 4992})
+    assert own.estimate.memory_bytes > own.estimate.capacity
+    assert own.estimate.feasible
+    assert own.estimate.left_free == 0.0
+
+
+def test_less_memory_or_another_chip_is_not_what_ran(tmp_path: Path) -> None:
+    near_full(tmp_path)
+    smaller = with_file(tmp_path, **NEAR_FULL, set={"chip.memory.capacity": "0.95x"})
+    assert not smaller.estimate.feasible
+    assert smaller.estimate.fits < 0.9
+    elsewhere = with_file(tmp_path, **NEAR_FULL, on="dgx-h200/8")
+    assert fitted_constants(elsewhere.cluster, "bf16").ran == ()
+
+
+def test_a_plan_s_chance_of_a_layout_that_ran_is_that_of_an_estimate(tmp_path: Path) -> None:
+    near_full(tmp_path)
+    own = with_file(tmp_path, **NEAR_FULL)
+    mapping, times = own.estimate.mapping, {"time": own.estimate.time, "utilisation": own.estimate.utilisation}
+    layout = Layout(mapping=mapping, kind=kind_of(mapping), memory_bytes=own.estimate.memory_bytes, **times)
+    times_there, fits, chances = sampled_times(own.step, own.cluster, [layout], ClosedForm(), Stratified(64, 0))
+    assert times_there.shape == fits.shape == (1, 64)
+    assert fits.all()
+    assert list(chances) == [own.estimate.fits]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from volvelle.laws.model_error import chance_to_fit
+from volvelle.laws.model_error import chance_to_fit, chance_to_fit_too
 from volvelle.spread import LogStudent, model_nodes, model_reach, model_share
 
 
@@ -52,6 +52,30 @@ def test_more_room_never_makes_a_fit_less_likely(error: float, spike: float) -> 
 def test_memory_kept_beside_is_not_off_by_the_error() -> None:
     some = {"error": 1.3, "spike": 1.2}
     assert chance_to_fit(10.0, 4.0, kept=4.0, **some) > chance_to_fit(10.0, 8.0, **some)
+
+
+def test_a_run_that_fitted_says_what_draws_of_both_say() -> None:
+    generator = np.random.default_rng(3)
+    errors = LogStudent(1.0, 1.2).at(generator.random(400_000))
+    spikes, others = (LogStudent(1.0, 1.15).at((1.0 + generator.random(400_000)) / 2.0) for _ in range(2))
+    fits = (60.0 * errors + 2.0) * spikes <= 70.0
+    ran = (64.0 * errors + 2.0) * others <= 70.0
+    given = np.mean(fits & ran) / np.mean(ran)
+    found = chance_to_fit_too(70.0, 60.0, ran=64.0, kept=2.0, error=1.2, spike=1.15, alike=0.4)
+    assert found == pytest.approx(0.6 * np.mean(fits) + 0.4 * given, abs=3e-3)
+
+
+@pytest.mark.parametrize(("error", "spike"), [(1.17, 1.15), (1.05, 1.5), (1.2, 1.0), (1.0, 1.2)])
+def test_the_more_a_run_needed_that_fitted_the_likelier_is_a_fit(error: float, spike: float) -> None:
+    factors = {"error": error, "spike": spike}
+    found = chance_to_fit_too(70.0, 68.0, ran=np.linspace(1.0, 90.0, 200), alike=0.5, **factors)
+    assert np.all(np.diff(found) >= -2e-3)
+    assert found[0] == pytest.approx(float(chance_to_fit(70.0, 68.0, **factors)), abs=5e-3)
+
+
+def test_a_run_whose_errors_are_of_another_kind_says_nothing() -> None:
+    factors = {"error": 1.2, "spike": 1.2}
+    assert chance_to_fit_too(70.0, 68.0, ran=75.0, alike=0.0, **factors) == chance_to_fit(70.0, 68.0, **factors)
 
 
 def test_shares_of_a_model_s_error_are_the_inverse_of_its_reach() -> None:

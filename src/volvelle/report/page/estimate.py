@@ -199,7 +199,7 @@ def _question(answer: Answer) -> Section:
         ("system", f"{cluster.name}: {cluster.accelerators:,} × {cluster.chip.name}, {shape}"),
         ("software", software),
         ("layout", layout_text(mapping)),
-        ("memory left free", f"{100 * answer.estimate.margin:g} %"),
+        ("memory left free", f"{100 * answer.estimate.left_free:.3g} %"),
     ]
     if step.expert_load != 1.0:
         pairs.append(("busiest expert", f"{step.expert_load:g} times the even share of tokens"))

@@ -243,7 +243,7 @@ def _question(plan: Plan) -> Section:
         ("global batch", f"{step.batch:,} sequences of {plan.sequence:,} tokens"),
         ("element", step.element),
         ("system", f"{cluster.name}: {cluster.accelerators:,} × {cluster.chip.name}, {shape}"),
-        ("memory left free", f"{100 * fitted_constants(cluster, step.element).memory_margin:g} %"),
+        ("memory left free", f"{100 * max(fitted_constants(cluster, step.element).memory_margin, 0.0):.3g} %"),
         (
             "looked at",
             f"{ranking.configurations:,} layouts: {ranking.evaluated:,} timed, {ranking.pruned:,} ruled out by their "

@@ -33,7 +33,7 @@ from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Model, catalogue_of
-from volvelle.verbs.own_runs.figures import own_linpack, own_memory, own_power, own_products
+from volvelle.verbs.own_runs.figures import own_linpack, own_memory, own_power, own_products, own_ran
 from volvelle.verbs.own_runs.questions import OwnRun, own_run, same_machine
 from volvelle.workload.elements import element_bytes
 
@@ -124,6 +124,7 @@ class Calibrated:
             links={one.link: {name: float(f"{value:.6g}") for name, value in one.after.items()} for one in self.links},
             power=None if self.power is None else float(f"{self.power:.4g}"),
             memory=None if self.memory is None else float(f"{self.memory:.4g}"),
+            ran=own_ran(self.runs),
             linpack=None
             if self.linpack is None
             else KeptLinpack(

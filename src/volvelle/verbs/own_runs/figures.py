@@ -10,6 +10,7 @@ from volvelle.applications.hpl.own_runs import own_linpack as linpack_factor
 from volvelle.applications.kernels.own_products import sustained_ratio
 from volvelle.applications.own_factor import FREEDOM, OwnFactor
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.own_calibrations import KeptRan
 from volvelle.catalogue.own_spread import own_runs_spread
 from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import fitted_constants
@@ -68,6 +69,18 @@ def own_power(runs: Sequence[OwnRun]) -> float | None:
     """Watts of a busy chip, the middle of the runs that say it; None: none does."""
     watts = sorted(one.logged.power for one in runs if one.logged.power)
     return watts[len(watts) // 2] if watts else None
+
+
+def own_ran(runs: Sequence[OwnRun]) -> list[KeptRan]:
+    """What runs needed of their chips' memory by prediction, runs of one layout once."""
+    found: dict[float, KeptRan] = {}
+    for one in runs:
+        asked = one.run.question
+        predicted = ClosedForm().estimate(asked.work, asked.system, asked.decision)
+        # Rounded up, so that the run itself needs no more.
+        needed = float(f"{predicted.memory_bytes * (1.0 + 1e-6):.7g}")
+        found.setdefault(needed, KeptRan(run=one.place, needed=needed, capacity=predicted.capacity))
+    return list(found.values())
 
 
 def own_memory(runs: Sequence[OwnRun]) -> float | None:
