@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 52_710
+MOST_LINES = 52_800
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -41,7 +41,8 @@ is refused and Student's distribution of any freedom, by 50 for second copies of
 not divide, by 80 for what a loss and a moment take of memory, by 110 for the chance to fit as a law, what software
 holds of losses and gradients beside and shares of Student's distribution, by 100 for rates by shapes that own runs tell
 of, by 170 for values that look at the kinds of their fields and what is read or made once a process, by 180 for ranges
-of studies that map and quantiles of steps as measures, by 100 for what ranges of plans, studies and maps rest on; and
+of studies that map and quantiles of steps as measures, by 100 for what ranges of plans, studies and maps rest on, by 90
+for vectors that are added up inside a node and what ran by own runs; and
 down by 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "estimators/own_shapes.py": 125,
@@ -51,7 +52,7 @@ ADDED = {
     "applications/least_widths.py": 45,
     "applications/training/ran_or_failed.py": 205,
     "laws/sensitivity.py": 105,
-    "applications/training/evidence.py": 170,
+    "applications/training/evidence.py": 175,
     "report/range_words.py": 40,
     "applications/own_machine.py": 65,
     "applications/range_evidence.py": 65,  # what ranges of plans rest on
