@@ -309,7 +309,7 @@ ADDED = {
     "catalogue/own_spread.py": 100,
     "studies/design_space/job_measures.py": 170,
     "studies/design_space/failure_terms.py": 70,
-    "studies/design_space/paced_work.py": 35,
+    "studies/design_space/paced_work.py": 45,
     "studies/answers/certainty.py": 80,
     "economics/usual_terms.py": 15,
     "interchange/phases_file.py": 50,
