@@ -117,25 +117,48 @@ def measured_kind(kind: Kind, *, mixture: bool) -> Measured:
     )
 
 
-@cache
-def layout_spreads() -> tuple[float, float]:
-    """One standard deviation of the error that layouts of one kind share, and of that of each, of ln(time).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayoutPairs:
+    """Runs of one model on one machine by two layouts, and what they say of errors that layouts have of their own."""
 
-    From pairs of runs of one model on one machine: those of one kind differ by the second alone, others by both.
-    """
+    of_kind: float
+    """One standard deviation of the error that layouts of one kind share, of ln(time)."""
+    own: float
+    """The same of that of each."""
+    same_kind: int
+    """Pairs of one kind, which differ by the second alone."""
+    other_kind: int
+    """Pairs of two kinds, which differ by both."""
+    sources: int
+    """Publications."""
+
+
+@cache
+def layout_pairs() -> LayoutPairs:
+    """Of all calibration runs, each with its publication left out of the fit."""
     groups: dict[tuple[object, ...], list[Residual]] = {}
     for run in residuals():
         alike = (run.source, run.model, run.accelerator, run.chips, run.element, run.stack)
         groups.setdefault(alike, []).append(run)
-    squares = {True: [0.0, 0.0], False: [0.0, 0.0]}
+    squares: dict[bool, list[float]] = {True: [], False: []}
     for runs in groups.values():
         for place, first in enumerate(runs):
             for second in runs[place + 1 :]:
-                sums = squares[first.kind == second.kind]
-                sums[0] += (first.new_source - second.new_source) ** 2
-                sums[1] += 1.0
-    same, other = (squares[alike][0] / squares[alike][1] for alike in (True, False))
-    return sqrt(max(0.0, other - same) / 2.0), sqrt(same / 2.0)
+                squares[first.kind == second.kind].append((first.new_source - second.new_source) ** 2)
+    same, other = (sum(squares[alike]) / len(squares[alike]) for alike in (True, False))
+    return LayoutPairs(
+        of_kind=sqrt(max(0.0, other - same) / 2.0),
+        own=sqrt(same / 2.0),
+        same_kind=len(squares[True]),
+        other_kind=len(squares[False]),
+        sources=len({runs[0].source for runs in groups.values() if len(runs) > 1}),
+    )
+
+
+def layout_spreads() -> tuple[float, float]:
+    """One standard deviation of the error that layouts of one kind share, and of that of each, of ln(time)."""
+    found = layout_pairs()
+    return found.of_kind, found.own
 
 
 @cache

@@ -86,10 +86,19 @@ def cost_words(cost: MappingCost) -> str:
     per_usd, per_joule = cost.flops_per_usd, cost.flops_per_joule
     if cost.machine_usd is None or cost.power is None or cost.energy is None or per_usd is None or per_joule is None:
         return f"no price: {cost.missing}"
-    return (
+    told = (
         f"{show(cost.machine_usd, DOLLARS)} ({cost.model} prices), {show(cost.power, WATTS)}, "
         f"{show(cost.energy, JOULES)}/step; {per_usd / 1e9:.3g} GFLOP/s a dollar, {per_joule / 1e9:.3g} a watt"
     )
+    shown = {"machine_usd": DOLLARS, "power": WATTS, "energy": JOULES}
+    spans = [
+        f"{show(cost.ranges[name].low, kind)} … {show(cost.ranges[name].high, kind)}"
+        for name, kind in shown.items()
+        if name in cost.ranges
+    ]
+    if not spans:
+        return told
+    return f"{told}\n{', '.join(spans)}/step with all prices and powers low, or all high"
 
 
 def certificate_words(found: MappingAnswer) -> str:

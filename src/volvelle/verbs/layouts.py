@@ -6,6 +6,7 @@ from importlib import import_module
 from math import log
 from typing import Literal, get_args
 
+from volvelle.applications.training.evidence import RangeBasis
 from volvelle.catalogue.residuals import measured_kind, pair_spread
 from volvelle.errors import MappingError
 from volvelle.estimators.result import TrainingEstimate
@@ -53,6 +54,8 @@ class Layout:
     """Chance that it is the fastest of those compared, those that fit."""
     regret: float | None = None
     """How much longer it takes than the fastest in the mean, where it fits."""
+    basis: RangeBasis | None = None
+    """What the range of its time rests on; None: that was not asked."""
 
 
 class Layouts:

@@ -9,6 +9,7 @@ from volvelle.catalogue.prices import PriceModel
 from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH, within_domains
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.estimators.dataflow.stated_problem import StatedMapping
+from volvelle.estimators.result import Range
 from volvelle.interchange.workload_form import AssumptionsForm
 from volvelle.interchange.yaml_file import read_form
 from volvelle.presentable import Presentable
@@ -45,6 +46,13 @@ class MapAnswer(Presentable):
     """How sure its figures are; None: there is no mapping."""
     baseline: "MapAnswer | None" = None
     """The same on the machine as it is, where some of its numbers were set."""
+
+    @property
+    def ranges(self) -> Mapping[str, Range]:
+        """Where its figures lie, by name, as far as that is known."""
+        names = {"machine_usd": "capex", "step_usd": "dollars"}
+        costs = {names.get(name, name): found for name, found in self.cost.ranges.items()}
+        return {**({} if self.sure is None else self.sure.ranges), **costs}
 
     @property
     def graph(self) -> str:
@@ -126,14 +134,16 @@ def map(  # noqa: A001 - the verb's name
     )
     mapping = question.answer(asked, cluster)
     sold = cluster_of(on, known) if set else cluster
+    sure = None if mapping.plan is None else mapping_range(mapping.plan, cluster, element)
+    within = None if sure is None else sure.ranges["time"]
     return MapAnswer(
         mapping=mapping,
         execution=question.runs(cluster),
         cluster=cluster,
         workload=asked.workload,
         micro_batches=question.count(cluster),
-        cost=mapping_cost(mapping.plan, cluster, sold, known, prices),
-        sure=None if mapping.plan is None else mapping_range(mapping.plan, cluster, element),
+        cost=mapping_cost(mapping.plan, cluster, sold, known, prices, within),
+        sure=sure,
     )
 
 

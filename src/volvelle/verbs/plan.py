@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import RangeBasis, step_basis
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.residuals import LayoutPairs, layout_pairs
 from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import step_costs
 from volvelle.economics.training_run import TrainingRun
@@ -112,6 +113,25 @@ class Plan(Presentable):
     def basis(self) -> RangeBasis:
         """What ranges rest on."""
         return step_basis(self.cluster, self.step, None if self.best is None else self.best.mapping)
+
+    def rested(self, layouts: Sequence[Layout]) -> tuple[Layout, ...]:
+        """Layouts with what the range of each rests on: by another, a step feels other constants."""
+        return tuple(replace(one, basis=step_basis(self.cluster, self.step, one.mapping)) for one in layouts)
+
+    @property
+    def rested_layouts(self) -> tuple[Layout, ...]:
+        """All that are kept."""
+        return self.rested(self.layouts)
+
+    @property
+    def rested_kinds(self) -> tuple[Layout, ...]:
+        """The fastest of each kind."""
+        return self.rested(self.kinds)
+
+    @property
+    def layout_error(self) -> LayoutPairs | None:
+        """What chances of being the fastest rest on beside the machine's numbers; None: there is no layout."""
+        return layout_pairs() if self.layouts else None
 
     @property
     def best(self) -> TrainingEstimate | None:

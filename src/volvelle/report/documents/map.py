@@ -97,8 +97,9 @@ class MapDocument(Document):
     seconds: float | None = at("mapping.plan.time", None)
     range: Range | None = at("sure.ranges.time", None)
     """Where the time of this mapping lies; a proof is of its centre."""
-    ranges: dict[str, Range] = at("sure.ranges", {})
-    """Of time, memory and headroom, as far as they are known."""
+    ranges: dict[str, Range]
+    """Of time, memory, headroom, capex, power, energy, dollars, flops_per_usd and flops_per_joule, as far as they are
+    known; of money and power with all prices and powers at one end at once."""
     model_error: ModelErrorEntry | None = at("sure.basis.model_error", None)
     """What the model's share of the range rests on; None: nothing was measured of such mappings."""
     weakest_evidence: str | None = at("sure.basis.weakest_evidence", None)

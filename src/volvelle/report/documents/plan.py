@@ -12,7 +12,7 @@ from volvelle.report.documents.run import RunEntry
 from volvelle.search.sensitivity import Sensitivity
 
 
-class _Taken(Document):
+class _Taken(RangeOfStep):
     seconds: float = at("time")
     utilisation: float
     memory_bytes: float
@@ -37,6 +37,19 @@ class _Taken(Document):
 RankedEntry = create_model(
     "RankedEntry", __base__=_Taken, __doc__="A layout, and what it takes.", **layout_fields("mapping.")
 )
+
+
+class LayoutErrorEntry(Document):
+    """Errors that layouts have of their own, by runs of one model on one machine by two of them."""
+
+    of_kind: float
+    """One standard deviation of the error that layouts of one kind share, as a logarithm."""
+    own: float
+    """The same of that of each."""
+    same_kind_pairs: int = at("same_kind")
+    other_kind_pairs: int = at("other_kind")
+    sources: int
+    """Publications."""
 
 
 class LaunchDocument(Document):
@@ -117,9 +130,9 @@ class PlanDocument(Document):
     pruned: int = at("ranking.pruned")
     feasible: int = at("ranking.feasible")
     search_seconds: float = at("seconds")
-    layouts: list[RankedEntry]  # type: ignore[valid-type]
+    layouts: list[RankedEntry] = at("rested_layouts")  # type: ignore[valid-type]
     """Those that tie as one."""
-    best_of_kinds: list[RankedEntry] = at("kinds")  # type: ignore[valid-type]
+    best_of_kinds: list[RankedEntry] = at("rested_kinds")  # type: ignore[valid-type]
     """The fastest of each kind, fastest first."""
     range: Range | None = at("best.time_range", None)
     model_error: ModelErrorEntry | None = at("basis.model_error", None)
@@ -128,6 +141,8 @@ class PlanDocument(Document):
     """Ways in which the first layout leaves what calibration runs tell of; each widens the range."""
     weakest_evidence: str = at("basis.weakest_evidence")
     """Grade of the weakest number of the machine that the answer rests on."""
+    layout_error: LayoutErrorEntry | None
+    """What chances of being the fastest rest on beside the machine's numbers."""
     sharing: int | None
     """How many of the likeliest layouts have nine tenths of the chance of being the fastest."""
     settling: SettlingEntry | None

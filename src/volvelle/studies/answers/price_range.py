@@ -16,6 +16,7 @@ from volvelle.studies.design_space.accounts import Accounts
 from volvelle.studies.design_space.evaluate import Evaluator
 from volvelle.studies.design_space.explained import Explained
 from volvelle.studies.design_space.measures import MEASURES, SURE, is_quantile
+from volvelle.studies.mapped.mapping_cost import PRICES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,7 @@ def figure_ranges(evaluator: Evaluator, explained: Explained, names: Sequence[st
         if is_quantile(name) and set(values) <= {own}:
             continue
         timed = values[::2] != values[1::2]
-        prices = ("prices and powers of parts",) if needs_prices(name) and len(told) < len(bills) else ()
+        prices = (PRICES,) if needs_prices(name) and len(told) < len(bills) else ()
         answers.append(
             FigureRange(
                 name=name,
