@@ -87,7 +87,7 @@ ADDED = {
     "interchange/step_traces": 915,
     "interchange/traces": 2480,
     "workload/trace": 690,
-    "estimators/trace_replay": 895,  # with ranges
+    "estimators/trace_replay": 925,  # with ranges
     "estimators/sampled_replay.py": 130,
     "verbs/replay.py": 190,
     "cli/replay.py": 62,

@@ -31,6 +31,8 @@ from volvelle.system.cluster import Cluster
 from volvelle.workload.trace.values import Communication, Operation, Place, Trace, Work
 
 SAMPLES = 512
+MOST_WORKS = 512
+"""Unlike works that vary by themselves, those that take longest; of others a law is not asked on every sample."""
 KERNELS, SCALED = "kernels by the law", "kernels as measured, by the ratio of the law"
 EXCHANGES, DISPATCH = "exchanges by the law", "host dispatch, as fitted"
 UNTOLD, HOST = "not understood, as measured", "the host, as measured"
@@ -168,6 +170,7 @@ class _Doubt:
         self._inputs = moving_time(varied)
         self._errors: list[str] = []
         self._rows: dict[_Key, int] = {}
+        self._stand_ins = _stand_ins(found)
 
     @property
     def rows(self) -> int:
@@ -191,7 +194,8 @@ class _Doubt:
         if operation.communication is not None:
             return operation.communication
         if timed.bound in _TIMED and operation.work is not None:
-            return _Kernel(operation.work, timed.scaled)
+            kernel = _Kernel(operation.work, timed.scaled)
+            return self._stand_ins.get(kernel, kernel)
         return UNTOLD if _untold(operation, timed) else None
 
     def kind_of(self, number: int) -> str:
@@ -274,6 +278,24 @@ class _Doubt:
         self._errors.append(name)
         beside = float(error_beside_inputs(error, float(np.std(np.log(inputs))), known=error))
         return model_error_column(float(np.exp(beside)), self.sampler, name=name)
+
+
+def _stand_ins(found: Replayed) -> dict[_Kernel, _Kernel]:
+    """Works beyond the most that vary by themselves → the longest of the same bound and type, which they vary with."""
+    seconds: dict[_Kernel, float] = {}
+    bounds: dict[_Kernel, tuple[Bound, str, bool]] = {}
+    for operation, timed in zip(found.trace.operations, found.timed, strict=True):
+        if timed.bound in _TIMED and operation.work is not None:
+            kernel = _Kernel(operation.work, timed.scaled)
+            seconds[kernel] = seconds.get(kernel, 0.0) + timed.seconds
+            bounds[kernel] = (timed.bound, operation.work.element, timed.scaled)
+    longest: dict[tuple[Bound, str, bool], _Kernel] = {}
+    stand_ins = {}
+    for place, kernel in enumerate(sorted(seconds, key=lambda one: -seconds[one])):
+        first = longest.setdefault(bounds[kernel], kernel)
+        if place >= MOST_WORKS and first is not kernel:
+            stand_ins[kernel] = first
+    return stand_ins
 
 
 def _untold(operation: Operation, timed: TimedWork) -> bool:

@@ -13,6 +13,7 @@ import pytest
 from tests.trace_files import MADE, written
 from volvelle import Catalogue
 from volvelle.applications.kernels.law_error import law_errors
+from volvelle.estimators.trace_replay import under_uncertainty
 from volvelle.estimators.trace_replay.replayed import replayed
 from volvelle.estimators.trace_replay.under_uncertainty import (
     EXCHANGES,
@@ -156,6 +157,16 @@ def test_many_kernels_even_out_what_single_ones_are_off_by_and_not_what_all_are(
     error = KernelLawError(common=0.1, single=0.3, inputs=0.0)
     assert error.together(np.array([1.0])) == pytest.approx((0.1**2 + 0.3**2) ** 0.5)
     assert error.together(np.full(900, 1 / 900)) == pytest.approx((0.1**2 + 0.01**2) ** 0.5)
+
+
+def test_works_beyond_the_most_that_vary_by_themselves_vary_with_the_longest_like_them(monkeypatch: Any) -> None:
+    works = [PRODUCT._replace(product=(4096.0 + 64 * extra, 4096.0, 4096.0, 1.0)) for extra in range(8)]
+    trace = _trace(*(_operation(work=work) for work in works))
+    every = _range(trace, H100)
+    monkeypatch.setattr(under_uncertainty, "MOST_WORKS", 2)
+    few = _range(trace, H100)
+    assert (few.time.low, few.time.high) == pytest.approx((every.time.low, every.time.high), rel=0.1)
+    assert _width(few) >= _width(every), "single errors even out over fewer works"
 
 
 def test_the_same_seed_gives_the_same_digits() -> None:
