@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from volvelle.cli.words import BRIEF, Output, Within
-from volvelle.domains import NO_SIZE
+from volvelle.domains import NO_SIZE, SEED
 from volvelle.verbs.mpi import COMPUTE_RATIO, INTENSITY
 from volvelle.workload.message_passing.trace import RANKS
 
@@ -41,6 +41,7 @@ from volvelle.workload.message_passing.trace import RANKS
     show_default=True,
     help="Messages share links as flows, or each has the network to itself by laws; auto: flows up to 200,000.",
 )
+@click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
 @click.option("--catalogue", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
 @click.option("--matrix", type=Output(), help="Draw who talks to whom into a .svg or .png file.")
 @click.option("--out", type=Output(), help="Write the trace with its new times or ranks to a .csv or .csv.gz file.")

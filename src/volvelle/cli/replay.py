@@ -7,7 +7,7 @@ import click
 
 from volvelle.cli.options.shared import machine_options
 from volvelle.cli.words import BRIEF, Lower, Within
-from volvelle.domains import ACCELERATORS, CLOCK
+from volvelle.domains import ACCELERATORS, CLOCK, SEED
 
 
 @click.command(short_help="A recorded trace on another machine, and how much of it is understood.")
@@ -39,6 +39,7 @@ from volvelle.domains import ACCELERATORS, CLOCK
     help="Time of the host between operations.",
 )
 @machine_options
+@click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of the uncertainty samples.")
 @BRIEF
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (see: volvelle schema replay).")
 def replay(*, as_json: bool, brief: bool, **question: Any) -> None:

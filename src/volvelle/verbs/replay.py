@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from volvelle.domains import ACCELERATORS, CLOCK, within_domains
+from volvelle.applications.kernels.law_error import law_errors
+from volvelle.applications.training.evidence import training_inputs
+from volvelle.domains import ACCELERATORS, CLOCK, SEED, within_domains
 from volvelle.errors import DescriptionError, UnknownNameError
+from volvelle.estimators.step_errors import StepError
 from volvelle.estimators.trace_replay.breakdown import (
     OperationSum,
     Part,
@@ -16,9 +19,12 @@ from volvelle.estimators.trace_replay.breakdown import (
     operation_sums,
     stream_use,
 )
+from volvelle.estimators.trace_replay.operation_times import element_on
 from volvelle.estimators.trace_replay.replayed import replayed
+from volvelle.estimators.trace_replay.under_uncertainty import ReplayRange, replay_range
 from volvelle.interchange.traces.reading import read_trace
 from volvelle.presentable import Presentable
+from volvelle.spread import Figure
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
 from volvelle.verbs.what_if import Changes
@@ -64,6 +70,10 @@ class ReplayAnswer(Presentable):
     coverage: Coverage
     not_understood: tuple[NotUnderstood, ...]
     left_out: Mapping[str, int]
+    sure: ReplayRange | None = None
+    """Where the time lies on the machine; None: as measured."""
+    weakest_evidence: str | None = None
+    """Grade of the weakest number of the machines that the range rests on; None: as measured."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -84,6 +94,7 @@ def replay(
     element: str | None = None,
     group: Annotated[int | None, ACCELERATORS] = None,
     gaps: str = "keep",
+    seed: Annotated[int, SEED] = 0,
     set: Changes | None = None,  # noqa: A002 - the option's name
     catalogue: Folder = None,
 ) -> ReplayAnswer:
@@ -94,7 +105,8 @@ def replay(
     it was recorded on: operations then take what was measured times what the law says of both machines; without it they
     take what the law says. `like` is a profile recorded on `source`, by which operations that the trace does not time
     are scaled. `clock` are cycles a second of phases, `element` the type of all products, `group` the ranks of
-    exchanges that do not say who takes part, `gaps` what becomes of the time between operations: keep or drop.
+    exchanges that do not say who takes part, `gaps` what becomes of the time between operations: keep or drop, `seed`
+    that of the samples of the range.
     """
     if gaps not in GAPS:
         raise UnknownNameError.among("way to treat gaps", gaps, GAPS)
@@ -115,6 +127,18 @@ def replay(
     answer = replayed(
         found, cluster, source=recorded_on, profile=scale, element=element, group=group, gaps=gaps == "keep"
     )
+    sure = None
+    if cluster is not None:
+        sure = replay_range(
+            answer,
+            cluster,
+            errors=law_errors(cluster, recorded_on),
+            source=recorded_on,
+            profile=scale,
+            element=element,
+            group=group,
+            seed=seed,
+        )
     covered = coverage(found)
     notes = [*found.notes, *answer.notes]
     speaking = [one.communication for one in found.operations if one.communication is not None]
@@ -142,8 +166,20 @@ def replay(
             for name, (count, seconds) in not_understood(found).items()
         ),
         left_out=found.left_out,
+        sure=sure,
+        weakest_evidence=None if cluster is None else _weakest(cluster, recorded_on, element),
         notes=tuple(notes),
     )
+
+
+def _weakest(cluster: Cluster, source: Cluster | None, element: str | None) -> str:
+    """Of the numbers of both machines."""
+    figures = [
+        used.figure
+        for machine in (cluster, *([] if source is None else [source]))
+        for used in training_inputs(machine, element_on(machine.chip, element or "bf16"), StepError(factor=None))
+    ]
+    return Figure.weakest(*figures).word
 
 
 def _measured(found: Trace) -> float | None:

@@ -11,7 +11,7 @@ from tests.mpi_traces import trace_of
 from volvelle.cli.mpi import mpi as command
 from volvelle.errors import DescriptionError
 from volvelle.interchange.mpi_traces.csv_file import read_events, write_events
-from volvelle.verbs.mpi import mpi
+from volvelle.verbs.mpi import ROOFLINE, mpi
 
 TRACES = {ranks: ROOT / "examples" / "mpi" / "traces" / f"conjugate_gradient-{ranks}.csv.gz" for ranks in (4, 8, 16)}
 
@@ -78,3 +78,62 @@ def test_the_command_prints_phases_and_who_exchanges_most(tmp_path: Path) -> Non
     assert done.exit_code == 0, done.output
     for words in ("Phases and loops", "Collectives", "Who exchanges most", "messages share links"):
         assert words in done.output
+
+
+def test_the_time_lies_in_a_range_that_says_what_it_rests_on() -> None:
+    found = mpi([TRACES[16]], on="dgx-h100/16").on
+    assert found is not None
+    assert found.sure.time.low <= found.time <= found.sure.time.high
+    assert found.sure.time.low < found.sure.time.high
+    assert sum(found.sure.shares.values()) == pytest.approx(1.0)
+    assert all(not name.startswith("h100-sxm") for name in found.sure.time.varied), "computation is as recorded"
+    assert any(name.startswith("measured collectives") for name in found.sure.time.varied)
+
+
+def test_the_roofline_of_another_chip_widens_the_range_and_that_of_the_same_does_not() -> None:
+    recorded, same, other = (
+        mpi([TRACES[4]], on="dgx-h100/4", **more).on
+        for more in (
+            {},
+            {"recorded_on": "dgx-h100/4", "intensity": 0.25},
+            {"recorded_on": "dgx-a100/4", "intensity": 0.25},
+        )
+    )
+    assert recorded is not None
+    assert same is not None
+    assert other is not None
+    assert same.sure.time.high == recorded.sure.time.high
+    assert other.sure.time.high / other.time > same.sure.time.high / same.time
+    assert ROOFLINE in other.sure.time.varied
+    assert ROOFLINE not in same.sure.time.varied
+
+
+def test_the_same_seed_gives_the_same_digits_by_flows_and_by_laws() -> None:
+    for sharing in ("flows", "laws"):
+        first, again, another = (
+            mpi([TRACES[8]], on="dgx-h100/16", sharing=sharing, seed=seed).on  # type: ignore[arg-type]
+            for seed in (0, 0, 1)
+        )
+        assert first is not None
+        assert again is not None
+        assert another is not None
+        assert first.sure == again.sure
+        assert first.sure.time != another.sure.time
+
+
+def test_a_program_that_only_computes_as_recorded_is_as_sure_as_that(tmp_path: Path) -> None:
+    file = tmp_path / "alone.csv"
+    write_events(trace_of(tmp_path, "0 barrier - - - - 0.1", "0 barrier - - - - 0.2"), file)
+    found = mpi([file], on="dgx-h100/1").on
+    assert found is not None
+    assert found.sure.time.low == pytest.approx(found.sure.time.high) == pytest.approx(0.3)
+    assert found.sure.shares == {"computation": pytest.approx(1.0)}
+
+
+def test_the_document_of_a_trace_on_a_machine_has_its_range() -> None:
+    done = CliRunner().invoke(command, [str(TRACES[4]), "--on", "dgx-h100/4", "--json"])
+    told = json.loads(done.output)["retimed"]
+    assert told["range"]["low"] <= told["seconds"] <= told["range"]["high"]
+    assert told["range"]["level"] == 0.8
+    assert set(told["rests_on_shares"]) <= {"computation", "messages", "collectives"}
+    assert told["weakest_evidence"] in ("measured", "vendor", "derived", "assumed")

@@ -25,11 +25,17 @@ FITTED = frozenset(
 
 def collective_range(time: float, size: float, links: Sequence[str], *, level: float = LEVEL) -> Range:
     """Where the time of a message over some links lies; by calibration rows that their fit did not see."""
+    told, one = collective_error(size, links)
+    factor = one ** model_reach(level)
+    return Range(low=time / factor, high=time * factor, level=level, varied=(told,))
+
+
+def collective_error(size: float, links: Sequence[str]) -> tuple[str, float]:
+    """What tells how far a message over some links is off, and by what factor, one standard deviation."""
     known = tuple(links) in FITTED
     regime = f"{'long' if size > LONG else 'short'}/{'across' if len(links) > 1 else 'inside'}"
-    factor = model_error("collectives", regime, () if known else ("link",)).factor ** model_reach(level)
     told = "measured collectives over these links" if known else "measured collectives whose links were not fitted"
-    return Range(low=time / factor, high=time * factor, level=level, varied=(told,))
+    return told, model_error("collectives", regime, () if known else ("link",)).factor
 
 
 def links_of(cluster: Cluster, along: Iterable[float]) -> tuple[str, ...]:

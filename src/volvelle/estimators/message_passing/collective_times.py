@@ -1,6 +1,7 @@
 """Seconds of collectives of an MPI program on a machine, by the laws that training takes them from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from volvelle.estimators.collectives import LAWS, NESTED, Algorithm
 from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.nested_collectives import Tier
 from volvelle.workload.message_passing.calls import Call
-from volvelle.workload.message_passing.trace import Matched, MessageTrace, RankGroup, Real
+from volvelle.workload.message_passing.trace import Matched, MessageTrace, RankGroup, Real, Whole
 from volvelle.workload.tensor_layout import Collective
 
 Law = Callable[..., object]
@@ -32,6 +33,39 @@ backwards, a scatter that of a gather; a barrier is an all-reduce of nothing."""
 def collective_times(trace: MessageTrace, pairs: Matched, rates: SustainedRates) -> Real:
     """Of every collective, rank r being on chip r."""
     found = np.zeros(pairs.instances)
+    for group, law, sizes, same in _alike(trace, pairs):
+        found[same] = np.broadcast_to(np.asarray(law(sizes, _tiers(group, rates)), dtype=np.float64), sizes.shape)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CollectiveColumns:
+    """Seconds of collectives on every variant of a machine whose numbers are columns."""
+
+    seconds: Real
+    """A row for each that is not like another, a column a variant."""
+    row: Whole
+    """Of every collective; -1: it takes no time."""
+    kinds: tuple[tuple[RankGroup, float], ...]
+    """Group and bytes of each row."""
+
+
+def collective_columns(trace: MessageTrace, pairs: Matched, rates: SustainedRates, variants: int) -> CollectiveColumns:
+    """The same on so many variants; those of the same call, group and bytes are timed once."""
+    row = np.full(pairs.instances, -1, dtype=np.int64)
+    tables: list[Real] = [np.zeros((0, variants))]
+    kinds: list[tuple[RankGroup, float]] = []
+    for group, law, sizes, same in _alike(trace, pairs):
+        unlike, which = np.unique(sizes, return_inverse=True)
+        row[same] = len(kinds) + which.ravel()
+        seconds = np.asarray(law(unlike[:, None], _tiers(group, rates)), dtype=np.float64)
+        tables.append(np.broadcast_to(seconds, (len(unlike), variants)))
+        kinds += [(group, float(size)) for size in unlike]
+    return CollectiveColumns(seconds=np.concatenate(tables), row=row, kinds=tuple(kinds))
+
+
+def _alike(trace: MessageTrace, pairs: Matched) -> Iterator[tuple[RankGroup, Law, Real, Whole]]:
+    """Collectives of one group and call: their law, their bytes and their numbers."""
     events = np.flatnonzero(trace.collective)
     instance = pairs.instance[events]
     first = np.full(pairs.instances, -1, dtype=np.int64)
@@ -43,16 +77,17 @@ def collective_times(trace: MessageTrace, pairs: Matched, rates: SustainedRates)
         own = np.flatnonzero(trace.group[first] == number) if pairs.instances else np.zeros(0, np.int64)
         if not len(own) or len(group.members) < 2:
             continue
-        tiers = _tiers(group, rates)
         for call in np.unique(trace.call[first[own]]).tolist():
             same = own[trace.call[first[own]] == call]
             law, whole = _LAW[Call(call)]
-            sizes = together[same] if whole else most[same]
-            found[same] = np.broadcast_to(np.asarray(law(sizes, tiers), dtype=np.float64), sizes.shape)
-    return found
+            yield group, law, together[same] if whole else most[same], same
 
 
 def _tiers(group: RankGroup, rates: SustainedRates) -> "list[Tier]":
-    """What a group has of every dimension; its members are taken as evenly far from each other."""
-    stride = max(round((max(group.members) - min(group.members)) / (len(group.members) - 1)), 1)
-    return list(rates.tiers(float(len(group.members)), float(stride)))
+    """What a group has of every dimension."""
+    return list(rates.tiers(float(len(group.members)), float(stride_of(group))))
+
+
+def stride_of(group: RankGroup) -> int:
+    """How far members of a group are from each other, taken as evenly far."""
+    return max(round((max(group.members) - min(group.members)) / (len(group.members) - 1)), 1)

@@ -4,9 +4,11 @@ Messages share links max-min fairly, or each has the network to itself, which is
 longest path. Rank r is on chip r.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.errors import DescriptionError, GraphError
 from volvelle.estimators.message_passing.collective_times import collective_times
@@ -17,6 +19,7 @@ from volvelle.simulation.compiler import ready
 from volvelle.simulation.flow.clock import run
 from volvelle.simulation.flow.flows import Flows, RouteTable, flow_times
 from volvelle.simulation.replay import replay
+from volvelle.simulation.tasks import TaskGraph
 from volvelle.system.cluster import Cluster
 from volvelle.system.network import Network
 from volvelle.workload.message_passing.trace import MessageTrace, Real
@@ -40,6 +43,10 @@ class RetimedTrace:
     """Whether messages share links."""
     compute: float
     """Seconds of computation of the rank that computes longest."""
+    graph: ProgramGraph = field(repr=False)
+    """Whose tasks it is timed by."""
+    ends: Real = field(repr=False)
+    """When each of them ends."""
 
     @property
     def time(self) -> float:
@@ -65,29 +72,43 @@ def retimed(
     shared = len(graph.messages) <= MOST_FLOWS if contended is None else contended
     element = next(iter(cluster.chip.matrix_rates))
     together = collective_times(trace, graph.pairs, SustainedRates.of(cluster, element))
-    network = Network(cluster)
-    ends = _by_flows(graph, network, ratio, together) if shared else _by_laws(graph, network, ratio, together)
+    ends = by_flows(graph, Network(cluster), ratio, together) if shared else _by_laws(graph, cluster, ratio, together)
     return _timed(graph, ends, ratio, contended=shared)
 
 
-def _by_laws(graph: ProgramGraph, network: Network, ratio: float, together: Real) -> Real:
-    trace, sends = graph.trace, graph.messages
-    here, there = trace.rank[sends], trace.partner[sends]
-    rates = np.full(len(sends), np.inf)
-    for level in network.levels:
-        size, inside = level.dimension.size, level.inside
-        crosses = here // inside % size != there // inside % size
-        rates = np.where(crosses, np.minimum(rates, float(level.dimension.link.sustained)), rates)
-    latency = network.latencies(here, there)
-    takes = np.asarray(point_to_point_time(trace.size[sends].astype(np.float64), rate=rates, latency=latency))
-    tasks = graph.task_graph(graph.durations(ratio, takes, together))
+def crossed_levels(graph: ProgramGraph, cluster: Cluster) -> NDArray[np.bool_]:
+    """Of every message, which dimensions of the machine it crosses; a row a message."""
+    here, there = graph.trace.rank[graph.messages], graph.trace.partner[graph.messages]
+    found = np.zeros((len(here), len(cluster.dimensions)), dtype=bool)
+    inside = 1
+    for place, dimension in enumerate(cluster.dimensions):
+        found[:, place] = here // inside % dimension.size != there // inside % dimension.size
+        inside *= dimension.size
+    return found
+
+
+def law_graph(graph: ProgramGraph, cluster: Cluster, ratio: float, together: Real) -> TaskGraph:
+    """Tasks of a program each of whose messages has the network to itself."""
+    crosses = crossed_levels(graph, cluster)
+    links = [dimension.link for dimension in cluster.dimensions]
+    rates = np.where(crosses, [float(link.sustained) for link in links], np.inf).min(axis=1, initial=np.inf)
+    latency = crosses @ np.array([float(link.latency) for link in links])
+    sizes = graph.trace.size[graph.messages].astype(np.float64)
+    takes = np.asarray(point_to_point_time(sizes, rate=rates, latency=latency))
+    return graph.task_graph(graph.durations(ratio, takes, together))
+
+
+def _by_laws(graph: ProgramGraph, cluster: Cluster, ratio: float, together: Real) -> Real:
     try:
-        return replay(tasks)
+        return replay(law_graph(graph, cluster, ratio, together))
     except GraphError:
         raise deadlock(graph) from None
 
 
-def _by_flows(graph: ProgramGraph, network: Network, ratio: float, together: Real) -> Real:
+def by_flows(
+    graph: ProgramGraph, network: Network, ratio: float, together: Real, rates: Sequence[float] | None = None
+) -> Real:
+    """When tasks end whose messages share links; `rates` are of a chip in each dimension, by default the network's."""
     trace, sends = graph.trace, graph.messages
     here, there = trace.rank[sends], trace.partner[sends]
     ways, route = np.unique(here * trace.ranks + there, return_inverse=True)
@@ -109,7 +130,7 @@ def _by_flows(graph: ProgramGraph, network: Network, ratio: float, together: Rea
     )
     try:
         by_machine = None if graph.tasks >= _WORTH_COMPILING or ready(run) else False
-        return np.asarray(flow_times(network.capacities(), flows, compiled=by_machine).end)
+        return np.asarray(flow_times(network.capacities(rates), flows, compiled=by_machine).end)
     except (GraphError, DescriptionError):
         raise deadlock(graph) from None
 
@@ -128,4 +149,6 @@ def _timed(graph: ProgramGraph, ends: Real, ratio: float, *, contended: bool) ->
         compute=trace.compute * ratio,
     )
     by_rank = np.bincount(trace.rank, weights=made.compute, minlength=trace.ranks)
-    return RetimedTrace(trace=made, contended=contended, compute=float(by_rank.max(initial=0.0)))
+    return RetimedTrace(
+        trace=made, contended=contended, compute=float(by_rank.max(initial=0.0)), graph=graph, ends=ends
+    )

@@ -7,6 +7,7 @@ import numpy as np
 
 from volvelle.estimators.trace_replay.operation_times import Bound
 from volvelle.estimators.trace_replay.replayed import BETWEEN, Replayed
+from volvelle.simulation.critical import critical_chain
 from volvelle.workload.trace.values import Operation, Place
 
 DISPATCH = "host dispatch"
@@ -59,18 +60,10 @@ def kind_of(operation: Operation) -> str:
 
 def critical_parts(found: Replayed) -> tuple[Part, ...]:
     """The chain of tasks that decides the end, by kind; the parts add up to the time."""
-    graph, ends = found.graph, found.ends
     sums: dict[str, float] = defaultdict(float)
     bounds: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    if not len(graph):
-        return ()
-    previous = np.full(len(graph), -1, dtype=np.int64)
-    following = graph.following
-    has_next = np.flatnonzero(following >= 0)
-    previous[following[has_next]] = has_next
-    task = int(np.argmax(ends))
-    while task >= 0:
-        number, seconds = found.tasks[task], float(graph.durations[task])
+    for task in critical_chain(found.graph, found.ends).tolist():
+        number, seconds = found.tasks[task], float(found.graph.durations[task])
         kind, bound = (
             (DISPATCH, Bound.HOST)
             if number < 0
@@ -78,10 +71,6 @@ def critical_parts(found: Replayed) -> tuple[Part, ...]:
         )
         sums[kind] += seconds
         bounds[kind][bound.value] += seconds
-        before = [int(other) for other in graph.predecessors[graph.pointers[task] : graph.pointers[task + 1]]]
-        if previous[task] >= 0:
-            before.append(int(previous[task]))
-        task = max(before, key=lambda other: (ends[other], -other)) if before else -1
     order = sorted(sums, key=lambda kind: -sums[kind])
     return tuple(Part(kind=kind, time=sums[kind], bounds=dict(bounds[kind])) for kind in order)
 

@@ -5,13 +5,16 @@ from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
 
+import numpy as np
+
 from volvelle.errors import OutsideDomainError
-from volvelle.estimators.kernels import KernelTimes, Sizes
+from volvelle.estimators.kernels import KernelTime, KernelTimes, Sizes
 from volvelle.estimators.rates import SustainedRates
 from volvelle.laws.collectives import point_to_point_time
 from volvelle.mapping.actions import Kernel
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.mapping.symbols import Term
+from volvelle.quantities import Number
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
 from volvelle.workload.elements import ELEMENT_BYTES
@@ -52,6 +55,8 @@ class TimedWork(NamedTuple):
 
     seconds: float
     bound: Bound
+    scaled: bool = False
+    """Whether it is what was measured elsewhere, by the ratio of the law."""
 
 
 def element_on(chip: Chip, element: str) -> str:
@@ -82,7 +87,7 @@ class OperationTimes:
         self._least = least_launch
         self._sizes = Sizes(MappingTable.of([ParallelMapping()]))
         self._kernels: dict[str, KernelTimes] = {}
-        self._launch: dict[str, float] = {}
+        self._launch: dict[str, Number] = {}
         self._known: dict[Work, TimedWork | None] = {}
 
     def __call__(self, work: Work) -> TimedWork | None:
@@ -99,24 +104,39 @@ class OperationTimes:
         if work.kind == "view":
             return TimedWork(0.0, Bound.HOST)
         if work.kind == HOST_COPY:
-            rate = self.rates(next(iter(self._cluster.chip.matrix_rates))).host_rate
-            if rate is None:
-                return None
-            return TimedWork(float(point_to_point_time(work.traffic, rate=rate, latency=0.0)), Bound.HOST_LINK)
-        element = element_on(self._cluster.chip, self._element or work.element)
-        if element not in self._kernels:
-            rates = self.rates(element)
-            launch = float(rates.kernel_launch_time) or self._least
-            rates = replace(rates, kernel_launch_time=launch)
-            self._kernels[element] = KernelTimes(self._sizes, rates, alone=True)
-            self._launch[element] = launch
-        timed = self._kernels[element].time_of(_kernel(work, ELEMENT_BYTES.get(self._element or work.element, 4.0)))
+            copied = self._copied(work)
+            return None if copied is None else TimedWork(float(copied), Bound.HOST_LINK)
+        element, timed = self._kernel_time(work)
         parts = {
             Bound.COMPUTE: float(timed.arithmetic),
             Bound.MEMORY: float(timed.memory),
-            Bound.LAUNCH: self._launch[element],
+            Bound.LAUNCH: float(self._launch[element]),
         }
         return TimedWork(float(timed.time), max(parts, key=lambda bound: parts[bound]))
+
+    def columns(self, work: Work) -> Number:
+        """Seconds on every variant of a machine whose numbers are columns; of a work that the machine can time."""
+        if work.kind == HOST_COPY:
+            copied = self._copied(work)
+            assert copied is not None, "the machine has a link to its host"
+            return copied
+        return self._kernel_time(work)[1].time
+
+    def _copied(self, work: Work) -> Number | None:
+        rate = self.rates(next(iter(self._cluster.chip.matrix_rates))).host_rate
+        return None if rate is None else point_to_point_time(work.traffic, rate=rate, latency=0.0)
+
+    def _kernel_time(self, work: Work) -> tuple[str, KernelTime]:
+        """The type in which the chip multiplies, and what the kernel takes."""
+        element = element_on(self._cluster.chip, self._element or work.element)
+        if element not in self._kernels:
+            rates = self.rates(element)
+            launch = rates.kernel_launch_time if np.any(rates.kernel_launch_time) else self._least
+            rates = replace(rates, kernel_launch_time=launch)
+            self._kernels[element] = KernelTimes(self._sizes, rates, alone=True)
+            self._launch[element] = launch
+        each = ELEMENT_BYTES.get(self._element or work.element, 4.0)
+        return element, self._kernels[element].time_of(_kernel(work, each))
 
 
 def _kernel(work: Work, each: float) -> Kernel:

@@ -35,6 +35,8 @@ class Replayed:
     tasks: tuple[int, ...]
     """The operation of every task of the graph; what the host does to start operation n is ~n."""
     ends: Real
+    beside: float = 0.0
+    """Seconds of the host in every operation that a profile scales."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -60,7 +62,7 @@ def replayed(
     operations counts.
     """
     notes: list[str] = []
-    times = _times(trace, on, source, profile, element, group)
+    times, beside = _times(trace, on, source, profile, element, group)
     timed = tuple(times(operation) for operation in trace.operations)
     if not gaps:
         timed = tuple(
@@ -71,10 +73,12 @@ def replayed(
     if apart:
         notes.append("operations run on a stream of the device, which the host feeds without waiting")
     graph, tasks = _apart(trace, timed, on) if apart and on is not None else _together(trace, timed)
-    return Replayed(trace=trace, timed=timed, graph=graph, tasks=tasks, ends=replay(graph), notes=tuple(notes))
+    ends = replay(graph)
+    return Replayed(trace=trace, timed=timed, graph=graph, tasks=tasks, ends=ends, beside=beside, notes=tuple(notes))
 
 
 Timing = Callable[[Operation], TimedWork]
+"""What an operation takes."""
 
 
 def _times(
@@ -84,9 +88,10 @@ def _times(
     profile: Trace | None,
     element: str | None,
     group: int | None,
-) -> Timing:
+) -> tuple[Timing, float]:
+    """What operations take, and seconds of the host that are in those which a profile scales."""
     if on is None:
-        return _as_measured
+        return _as_measured, 0.0
     shortest = shortest_operation(profile or trace) if source is not None else 0.0
     there = OperationTimes(on, element=element, least_launch=shortest)
     here = None if source is None else OperationTimes(source, least_launch=shortest)
@@ -101,17 +106,17 @@ def _times(
         law = there(operation.work)
         if law is None:
             return _as_measured(operation)
-        seconds = law.seconds * operation.share
+        seconds, scaled = law.seconds * operation.share, False
         base = None if here is None else here(operation.work)
         if base is not None and operation.seconds is not None:
             if base.seconds * operation.share > 0.0:
-                seconds = operation.seconds * (seconds / (base.seconds * operation.share))
+                seconds, scaled = operation.seconds * (seconds / (base.seconds * operation.share)), True
         elif base is not None and factors is not None:
             factor = factors(operation.name, base.seconds)
-            seconds = seconds * (1.0 if factor is None else factor) + factors.host_time
-        return TimedWork(seconds if isfinite(seconds) else 0.0, law.bound)
+            seconds, scaled = seconds * (1.0 if factor is None else factor) + factors.host_time, factor is not None
+        return TimedWork(seconds if isfinite(seconds) else 0.0, law.bound, scaled)
 
-    return timed
+    return timed, 0.0 if factors is None else factors.host_time
 
 
 def _as_measured(operation: Operation) -> TimedWork:

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
+from volvelle.estimators.result import Range
 from volvelle.report.documents.document import Document, at
 
 
@@ -51,6 +52,11 @@ class MpiRetimedEntry(Document):
     compute_ratio: float = at("ratio")
     ratio_from: str
     replayed_by: str
+    range: Range = at("sure.time")
+    rests_on_shares: dict[str, float] = at("sure.shares")
+    sampled_replays: int = at("sure.replays")
+    replay_correlation: float | None = at("sure.correlation")
+    weakest_evidence: str
 
 
 class MpiExtrapolationEntry(Document):

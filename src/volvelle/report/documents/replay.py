@@ -1,5 +1,6 @@
 """What ``volvelle replay --json`` prints."""
 
+from volvelle.estimators.result import Range
 from volvelle.report.documents.document import Document, at
 
 
@@ -64,4 +65,10 @@ class ReplayDocument(Document):
     streams: list[ReplayStreamEntry]
     not_understood: list[NotUnderstoodEntry]
     left_out: dict[str, int]
+    range: Range | None = at("sure.time", None)
+    """Null: as measured."""
+    rests_on_shares: dict[str, float] = at("sure.shares", {})
+    sampled_replays: int | None = at("sure.replays", None)
+    replay_correlation: float | None = at("sure.correlation", None)
+    weakest_evidence: str | None
     notes: list[str]

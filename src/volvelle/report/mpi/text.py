@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from volvelle.estimators.message_passing.under_uncertainty import COMPUTATION
 from volvelle.quantities import BYTES, SECONDS, percent, show
 from volvelle.report.sheet import Sheet
 from volvelle.report.terminal import print_answer
-from volvelle.verbs.mpi import MpiAnswer
+from volvelle.verbs.mpi import ROOFLINE, MpiAnswer
 from volvelle.workload.message_passing.summary import TraceSummary
 
 _PAIRS = 8
@@ -17,9 +18,8 @@ _PHASES = 16
 
 def print_mpi(answer: MpiAnswer, *, brief: bool = False) -> None:
     """Print it; briefly, without tables."""
-    print_answer(
-        title_text(answer), figure_lines(answer), sheets(answer), answer.notes, folded=("body of a turn",), brief=brief
-    )
+    lines = (*figure_lines(answer), *(() if brief else range_lines(answer)))
+    print_answer(title_text(answer), lines, sheets(answer), answer.notes, folded=("body of a turn",), brief=brief)
 
 
 def title_text(answer: MpiAnswer) -> str:
@@ -41,7 +41,9 @@ def figure_lines(answer: MpiAnswer) -> Iterator[str]:
         how = "messages share links" if answer.on.replayed.contended else "each message has the network to itself"
         ratio = f", computation × {answer.on.ratio:.3g} {answer.on.ratio_from}" if answer.on.ratio != 1.0 else ""
         was = "" if answer.extrapolated else f" ({show(recorded.time, SECONDS)} as recorded)"
-        yield f"{show(answer.on.time, SECONDS)}{was}; {how}{ratio}"
+        span = answer.on.sure.time
+        around = f" ({show(span.low, SECONDS)} … {show(span.high, SECONDS)}, {percent(span.level, 0)} range)"
+        yield f"{show(answer.on.time, SECONDS)}{around}{was}; {how}{ratio}"
     elif answer.extrapolated is None:
         yield f"{show(recorded.time, SECONDS)} as recorded, {recorded.events:,} calls"
     else:
@@ -59,6 +61,27 @@ def figure_lines(answer: MpiAnswer) -> Iterator[str]:
         same = [count for count, exact in answer.extrapolated.exact.items() if exact]
         told_exact = f"made again call by call: {_counts(same)}" if same else "no trace is made again call by call"
         yield f"{told_exact}; not generalised: {len(answer.extrapolated.not_generalised)}"
+
+
+def range_lines(answer: MpiAnswer) -> Iterator[str]:
+    """What the range rests on, and what is not in it."""
+    if answer.on is None:
+        return
+    sure = answer.on.sure
+    told = ", ".join(f"{name} {percent(share)}" for name, share in sure.shares.items()) or "nothing"
+    yield (
+        f"The range covers numbers of links (the weakest is {answer.on.weakest_evidence}) and how far measured "
+        f"collectives were off. On the longest chain are: {told}."
+    )
+    if COMPUTATION in sure.shares:
+        if ROOFLINE in sure.time.varied:
+            yield "Computation is by the roofline of two chips, which no run tells of: it may be off by a third."
+        else:
+            yield f"Computation is taken {answer.on.ratio_from}; what it takes there in truth is not in the range."
+    if answer.extrapolated is not None:
+        yield "How far more ranks differ from what the traces say of fewer is not in it."
+    if not sure.replays:
+        yield "It follows the chain that ends last where no message shares a link; sampled machines were not replayed."
 
 
 def _counts(counts: list[int]) -> str:

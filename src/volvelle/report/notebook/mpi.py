@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from volvelle.report.mpi.picture import matrix_picture
-from volvelle.report.mpi.text import figure_lines, sheets, title_text
+from volvelle.report.mpi.text import figure_lines, range_lines, sheets, title_text
 from volvelle.report.notebook.shown import Presentation, Row, Shown, itself
 from volvelle.verbs.mpi import MpiAnswer
 
@@ -13,7 +13,7 @@ def _shown(answer: MpiAnswer) -> Shown:
     first, *others = sheets(answer)
     return Shown(
         title=title_text(answer),
-        figures=list(figure_lines(answer)),
+        figures=[*figure_lines(answer), *range_lines(answer)],
         warnings=answer.notes,
         pictures=(lambda width: matrix_picture(answer, width),) if answer.summary.messages else (),
         sheets=(first,),

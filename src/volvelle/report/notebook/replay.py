@@ -1,7 +1,7 @@
 """A replayed trace, as a notebook shows it."""
 
 from volvelle.report.notebook.shown import Presentation, Shown, itself, under
-from volvelle.report.replay.text import figure_lines, sheets, title_text
+from volvelle.report.replay.text import figure_lines, range_lines, sheets, title_text
 from volvelle.verbs.replay import ReplayAnswer
 
 
@@ -9,7 +9,7 @@ def _shown(answer: ReplayAnswer) -> Shown:
     first, *others = sheets(answer)
     return Shown(
         title=title_text(answer),
-        figures=list(figure_lines(answer)),
+        figures=[*figure_lines(answer), *range_lines(answer)],
         warnings=answer.notes,
         sheets=(first,),
         details=tuple(others),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from volvelle.estimators.trace_replay.under_uncertainty import HOST, UNTOLD
 from volvelle.quantities import FRACTION, SECONDS, numbered, percent, show
 from volvelle.report.sheet import Sheet
 from volvelle.report.terminal import print_answer
@@ -17,9 +18,8 @@ _NAME = 44
 
 def print_replay(answer: ReplayAnswer, *, brief: bool = False) -> None:
     """Print a replayed trace; briefly, its figures alone."""
-    print_answer(
-        title_text(answer), figure_lines(answer), sheets(answer), answer.notes, folded=("reason",), brief=brief
-    )
+    lines = (*figure_lines(answer), *(() if brief else range_lines(answer)))
+    print_answer(title_text(answer), lines, sheets(answer), answer.notes, folded=("reason",), brief=brief)
 
 
 def title_text(answer: ReplayAnswer) -> str:
@@ -38,12 +38,36 @@ def figure_lines(answer: ReplayAnswer) -> Iterator[str]:
             against += f" ({answer.speedup:.3g} × as fast)"
     elif answer.measured is not None:
         against = f"; first start to last end in the file: {show(answer.measured, SECONDS)}"
-    yield f"{show(answer.time, SECONDS)}{against}"
+    yield f"{show(answer.time, SECONDS)}{_range(answer)}{against}"
     whole = sum(answer.bounds.values())
     if whole > 0.0:
         told = ", ".join(f"{name} {percent(part / whole)}" for name, part in _longest(answer.bounds))
         yield f"operations are bound by: {told}"
     yield f"understood: {coverage_text(answer)}"
+
+
+def _range(answer: ReplayAnswer) -> str:
+    if answer.sure is None:
+        return ""
+    span = answer.sure.time
+    return f" ({show(span.low, SECONDS)} … {show(span.high, SECONDS)}, {percent(span.level, 0)} range)"
+
+
+def range_lines(answer: ReplayAnswer) -> Iterator[str]:
+    """What the range rests on, and what is not in it."""
+    if answer.sure is None:
+        return
+    told = ", ".join(f"{name} ({percent(share)})" for name, share in answer.sure.shares.items()) or "nothing"
+    yield (
+        f"The range covers numbers of the machines (the weakest is {answer.weakest_evidence}) and how far laws were "
+        f"off where they were measured. Of the time it covers: {told}."
+    )
+    if UNTOLD in answer.sure.shares and answer.source is None:
+        yield "How operations change that are not understood is not in it: name the machine of the trace with --from."
+    if HOST in answer.sure.shares:
+        yield "What the host did is taken as it was; another host is not in it."
+    if not answer.sure.replays and answer.sure.time.varied:
+        yield "It follows the chain of operations that ends last; other chains were not replayed on sampled machines."
 
 
 def _longest(parts: object) -> list[tuple[str, float]]:

@@ -108,6 +108,12 @@ def test_replayed_traces_follow_their_schema(name: str, on: str | None, tmp_path
     assert document["system"] == on
     parts = sum(part["seconds"] for part in document["where_time_goes"])
     assert parts == pytest.approx(document["seconds"], rel=1e-9)
+    if on is None:
+        assert document["range"] is document["weakest_evidence"] is None
+    else:
+        assert document["range"]["low"] <= document["seconds"] <= document["range"]["high"]
+        assert sum(document["rests_on_shares"].values()) == pytest.approx(1.0)
+        assert document["weakest_evidence"] in ("measured", "vendor", "derived", "assumed")
 
 
 @pytest.mark.parametrize("operation", ["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast"])
