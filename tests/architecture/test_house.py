@@ -253,7 +253,7 @@ ADDED = {
     "applications/grid_sides.py": 15,
     "applications/system_levels.py": 55,
     "laws/stencil.py": 90,
-    "studies/mapped": 440,
+    "studies/mapped": 480,
     "studies/design_space/mapped_work.py": 150,
     "interchange/workload_form.py": 275,
     "estimators/training/layer_phases.py": 245,
