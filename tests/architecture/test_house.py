@@ -209,7 +209,7 @@ ADDED = {
     "report/fleet": 330,
     "report/speculation": 130,
     "report/documents/fleet.py": 150,
-    "report/documents/plan_serving.py": 140,
+    "report/documents/plan_serving.py": 155,
     "report/documents/serve_split.py": 105,
     "report/documents/split_pools.py": 65,
     "report/applications/bench_fit_text.py": 95,

@@ -19,7 +19,7 @@ _LEAST_ERROR = 1e-3
 LEVEL = 0.8
 """Of ranges."""
 _NORMAL = NormalDist()
-_ERRORS = {"ttft": "ttft", "tpot": "tpot", "itl": "tpot", "e2el": "latency"}
+ERRORS = {"ttft": "ttft", "tpot": "tpot", "itl": "tpot", "e2el": "latency"}
 """Latency → whose error is known for it."""
 
 
@@ -53,7 +53,7 @@ def chance(
 ) -> Chance:
     """Of a service whose trials, by how much slower steps are, are given; `values` are its figures as predicted."""
     spread = log(errors["tpot"])
-    rest = {name: sqrt(max(log(errors[of]) ** 2 - spread**2, 0.0)) for name, of in _ERRORS.items()}
+    rest = {name: sqrt(max(log(errors[of]) ** 2 - spread**2, 0.0)) for name, of in ERRORS.items()}
     trials = [tried(slower) for slower in slow_downs(errors["tpot"])]
     kept = sum(_kept(one, limits, rest) for one in trials) / _NODES
     stable = sum(one.stable for one in trials) / _NODES
@@ -90,7 +90,7 @@ def _kept(one: Trial, limits: Sequence[LatencyLimit], rest: Mapping[str, float])
     tightest: dict[str, float] = {}
     for limit, figure in zip(limits, one.figures, strict=True):
         lead = log(limit.seconds / figure) if figure > 0.0 else 10.0
-        name = _ERRORS[limit.latency]
+        name = ERRORS[limit.latency]
         tightest[name] = min(
             tightest.get(name, lead / max(rest[limit.latency], _LEAST_ERROR)),
             lead / max(rest[limit.latency], _LEAST_ERROR),

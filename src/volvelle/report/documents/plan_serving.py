@@ -5,7 +5,13 @@ from typing import Any
 from pydantic import model_validator
 
 from volvelle.report.documents.document import Document, at
-from volvelle.report.documents.serve import LaunchFileEntry, LoadEntry, ServingCostEntry, ServingLayoutEntry
+from volvelle.report.documents.serve import (
+    LaunchFileEntry,
+    LoadEntry,
+    ServingBasisEntry,
+    ServingCostEntry,
+    ServingLayoutEntry,
+)
 from volvelle.report.documents.split_pools import SplitPoolsEntry
 
 
@@ -48,6 +54,8 @@ class ServingOptionEntry(Document):
     spent: float
     """Dollars an hour, watts or chips of what is used."""
     figures: list[LikelyFigureEntry] = at("chance.figures")
+    range_basis: list[ServingBasisEntry] = at("bases")
+    """What their ranges rest on."""
     chance_kept: float = at("chance.kept")
     chance_stable: float = at("chance.stable")
     goodput: float

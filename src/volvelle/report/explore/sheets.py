@@ -292,8 +292,10 @@ def basis_lines(bases: Bases) -> list[str]:
     """What ranges rest on, once for all workloads that have it in common."""
     by: dict[str, list[str]] = {}
     for name, basis in bases:
-        told = isinstance(basis, RangeBasis)
-        words = range_words(basis, "numbers of the machine") if told else f"{basis.words[0].upper()}{basis.words[1:]}."
+        if isinstance(basis, RangeBasis):
+            words = range_words(basis, "numbers of the machine")
+        else:
+            words = f"{basis.words[0].upper()}{basis.words[1:]}."
         by.setdefault(words, []).append(name)
     return [words if len(by) == 1 else f"{', '.join(names)}: {words}" for words, names in by.items()]
 

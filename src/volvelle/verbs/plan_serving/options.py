@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from volvelle.applications.serving.chance import Chance, chance
+from volvelle.applications.serving.chance import ERRORS, Chance, chance
+from volvelle.applications.serving.evidence.basis import ServingBasis, load_kind, serving_bases
 from volvelle.applications.serving.goodput import AskedLoad, trial
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.part_bounds import TimedPart
@@ -35,6 +36,8 @@ class ServingOption:
     replicas: int
     """The fewest that serve the load within limits."""
     load: LoadAnswer
+    load_kind: str
+    """Of the load, as measured runs are told apart by it."""
     chance: Chance
     share: float
     """The part of the load that one rank serves within limits, at most."""
@@ -59,6 +62,13 @@ class ServingOption:
     def full_precision(self) -> bool:
         """Whether weights and cache keep 16 bits."""
         return is_full(self.question)
+
+    @property
+    def bases(self) -> tuple[ServingBasis, ...]:
+        """What ranges of the limited figures rest on: the error of TPOT through the queue, and those of the others."""
+        found = serving_bases(self.instance, self.load_kind)
+        limited = (ERRORS[one.limit.latency] for one in self.chance.figures)
+        return tuple(found[name] for name in dict.fromkeys(("tpot", *limited)))
 
     @property
     def cost(self) -> ServingCost:
@@ -148,6 +158,7 @@ def served_option(search: Search, one: Screened) -> ServingOption | None:
             instance=instance,
             replicas=replicas,
             load=load,
+            load_kind=load_kind(asked.load),
             chance=likely,
             share=one.share,
             offered=offered_of(asked),

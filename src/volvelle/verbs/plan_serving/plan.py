@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
+from volvelle.applications.serving.evidence.basis import basis_words
 from volvelle.applications.serving.goodput import AskedLoad
 from volvelle.catalogue import Catalogue
 from volvelle.domains import (
@@ -354,6 +355,7 @@ def _notes(plan: ServingPlan) -> Sequence[str]:
         "ranges and probabilities: steps are slowed by as much as the model's error of TPOT allows, and served again; "
         "what the error of TTFT has beyond that comes on top. Errors are those of means on measured runs"
     )
+    notes += [f"the first: {words}" for words in basis_words(best.bases)]
     notes += drafting_notes(plan.question.speculate, [(one.question, one.instance) for one in plan.options])
     if best.replicas * best.instance.layout.data > 1:
         notes.append("replicas and data-parallel ranks get even shares of the load")

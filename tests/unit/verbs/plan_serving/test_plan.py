@@ -10,6 +10,7 @@ import pytest
 import volvelle
 from volvelle import DescriptionError, OutsideDomainError, UnknownNameError
 from volvelle.applications.serving.goodput import AskedLoad, Trial, largest_share
+from volvelle.applications.serving.static_answer import prediction_errors
 from volvelle.catalogue import Catalogue
 from volvelle.cli import run
 from volvelle.errors import ResultsError
@@ -91,6 +92,17 @@ def test_narrow_formats_are_said_and_the_best_in_16_bits_stands_beside(plan: Ser
     only = volvelle.plan_serving("llama3-8b", on=NODE, tp=1, pp=1, weights="bf16", kv="bf16", **FEW, **ASKED)  # type: ignore[arg-type]
     assert only.best is not None
     assert only.best.full_precision
+
+
+def test_every_option_names_the_runs_that_its_ranges_rest_on(plan: ServingPlan) -> None:
+    told = ServingPlanDocument.model_validate(plan).options
+    for option, entry in zip(plan.options, told, strict=True):
+        errors = prediction_errors(option.instance)
+        assert {one.figure: one.error_factor for one in entry.range_basis} == {
+            name: errors[name] for name in ("tpot", "ttft")
+        }
+        assert all(one.outside_calibration for one in entry.range_basis), "no calibration run is of an open load"
+    assert any(note.startswith("the first: range of") and "runs of vLLM V1" in note for note in plan.notes)
 
 
 def test_what_would_change_the_answer_never_lowers_goodput(plan: ServingPlan) -> None:
