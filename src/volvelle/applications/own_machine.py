@@ -42,8 +42,8 @@ def as_calibrated(cluster: Cluster, path: Path, *, margin: object = None) -> Clu
     if chip.name != file.chip:
         return machine
     usual = float(np.max(fitted_constants(machine, file.element, software=False).memory_margin))
-    fullest = max(file.ran, key=lambda one: one.needed / one.capacity, default=None)
-    most = 0.0 if fullest is None else fullest.needed / fullest.capacity
+    fullest = max(fitted_constants(machine, file.element).ran, key=lambda one: one.share, default=None)
+    most = 0.0 if fullest is None else fullest.fitting
     if fullest is not None and most > 1.0 - usual and margin is None:
         note = (
             f"{fullest.run} needed {show(fullest.needed, BYTES)} of {show(fullest.capacity, BYTES)} by prediction, and "
