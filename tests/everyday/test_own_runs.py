@@ -69,3 +69,5 @@ def test_what_ran_is_headed_as_a_step_and_not_as_one_that_cannot_run(
     said = " ".join(capsys.readouterr().out.split())
     assert "cannot run" not in said
     assert "by prediction, and ran" in said.replace("│ │ ", "")
+    assert run([*asked, "--calibrated", mine, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["fits_probability"] > 0.99

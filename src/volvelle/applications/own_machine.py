@@ -1,6 +1,7 @@
 """A machine as own logs have it: links, power and memory; what constants they changed comes with its software."""
 
 from dataclasses import replace
+from math import log
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
 
 _MOST_MARGIN = 0.9
+_TINY = 1e-12
 
 
 def as_calibrated(cluster: Cluster, path: Path, *, margin: object = None) -> Cluster:
@@ -40,8 +42,8 @@ def as_calibrated(cluster: Cluster, path: Path, *, margin: object = None) -> Clu
     if chip.name != file.chip:
         return machine
     usual = float(np.max(fitted_constants(machine, file.element, software=False).memory_margin))
-    fullest = max(file.ran, key=lambda one: one.needed / one.capacity, default=None)
-    most = 0.0 if fullest is None else fullest.needed / fullest.capacity
+    fullest = max(fitted_constants(machine, file.element).ran, key=lambda one: one.share, default=None)
+    most = 0.0 if fullest is None else fullest.fitting
     if fullest is not None and most > 1.0 - usual and margin is None:
         note = (
             f"{fullest.run} needed {show(fullest.needed, BYTES)} of {show(fullest.capacity, BYTES)} by prediction, and "
@@ -52,7 +54,17 @@ def as_calibrated(cluster: Cluster, path: Path, *, margin: object = None) -> Clu
         return machine
     # Reserved amounts say how far prediction is off; a run that ran says what fits, whatever it reserved.
     own = min(_MOST_MARGIN, max(0.0, 1.0 - (1.0 - usual) / file.memory), 1.0 - most)
-    return with_constants(machine, {"memory_margin": own})
+    told = {"memory_margin": own, "memory_ratio": file.memory}
+    if file.memory_error is not None:
+        told |= _open_still(machine, file.element, file.memory_error)
+    return with_constants(machine, told)
+
+
+def _open_still(machine: Cluster, element: str, error: float) -> dict[str, float]:
+    """The error of memory after own runs, and how far it is still that of all of them: what is of each stays."""
+    known = fitted_constants(machine, element)
+    each = (1.0 - float(known.memory_alike)) * log(known.memory_error or 1.0) ** 2
+    return {"memory_error": error, "memory_alike": max(0.0, 1.0 - each / max(log(error) ** 2, _TINY))}
 
 
 def _link(link: Link, own: dict[str, float]) -> Link:

@@ -184,6 +184,8 @@ class OwnCalibration(BaseModel):
     """Watts of a busy chip."""
     memory: float | None = None
     """What chips reserve over what is predicted."""
+    memory_error: float | None = None
+    """How far that may be off of another layout, one standard deviation as a factor; None: as without own runs."""
     ran: list[KeptRan] = []
     """What is known to fit; nothing: a file of benchmarks, or of before this was kept."""
     linpack: KeptLinpack | None = None
@@ -197,9 +199,8 @@ class OwnCalibration(BaseModel):
         return self.model_copy(update={"seal": self._seal()})
 
     def _seal(self) -> str:
-        # What has no runs of Linpack is sealed as before there were any, and so is what tells of no step by itself, or
-        # of nothing that fits.
-        empty = {name for name in ("linpack", "told", "ran") if not getattr(self, name)}
+        # What has no runs of Linpack is sealed as before there were any, and so is what else came later.
+        empty = {name for name in ("linpack", "told", "ran", "memory_error") if not getattr(self, name)}
         said = self.model_dump(exclude={"seal", *empty})
         return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -229,8 +230,9 @@ def read_calibration(path: Path) -> OwnCalibration:
     if file.linpack is not None:
         _FACTOR.check(file.linpack.rate, f"{path.name}: linpack.rate")
         _ERROR.check(file.linpack.error, f"{path.name}: linpack.error")
-    if file.error is not None:
-        _ERROR.check(file.error, f"{path.name}: error")
+    for name in ("error", "memory_error"):
+        if (value := getattr(file, name)) is not None:
+            _ERROR.check(value, f"{path.name}: {name}")
     for one in file.ran:
         _FACTOR.check(one.needed / max(one.capacity, 1.0), f"{path.name}: ran: needed / capacity of {one.run}")
     if file.told is not None and len(file.told.covariance) != _TRIANGLE:

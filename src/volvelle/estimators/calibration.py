@@ -18,6 +18,7 @@ from volvelle.domains import (
     HALF,
     LOGIT_BYTES,
     MARGIN,
+    MULTIPLE,
     NO_SHARE,
     SHARE,
     SM_SHARE,
@@ -87,6 +88,8 @@ class FittedConstants:
     """How far the memory of a rank may be off, likewise."""
     memory_spike: float | None = number(ERROR_FACTOR, None)
     """By what factor a run may need more than that, for a moment or between tensors, likewise."""
+    memory_ratio: Fraction = number(MULTIPLE, 1.0)
+    """What own runs say that chips reserve over what is predicted."""
     memory_alike: Fraction = number(NO_SHARE, 0.0)
     """How far the error of memory is that of another run of the same software on the same machine, as a chance."""
     ran: tuple[OwnRan, ...] = ()
@@ -101,7 +104,7 @@ class FittedConstants:
 CONSTANTS: Mapping[str, NumberDomain] = MappingProxyType(domains_of(FittedConstants))
 """Every constant, and its domain."""
 _IDEAL = {part.name: part.default for part in fields(FittedConstants) if part.name in CONSTANTS}
-ERRORS = ("step_error", "memory_error", "memory_spike", "memory_alike")
+ERRORS = ("step_error", "memory_error", "memory_spike", "memory_ratio", "memory_alike")
 """Those that say how far estimates were off."""
 
 

@@ -16,8 +16,8 @@ _AT_MOST = {
     "hand_over_exposure": 1.0,
 }
 """Shares of something physical."""
-_SAME = 1e-5
-"""By what predictions of one layout may differ: digits that a file keeps."""
+_SAME = 2e-3
+"""By what predictions of one layout may differ: as a log and a catalogue tell its model, a vocabulary padded or not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,11 @@ class OwnRan:
     def share(self) -> float:
         """Of all memory; above one, where prediction is too high."""
         return self.needed / self.capacity
+
+    @property
+    def fitting(self) -> float:
+        """Share of all memory that what is known to fit may need."""
+        return self.share * (1.0 + _SAME)
 
     def same(self, needed: float, capacity: float) -> bool:
         """Whether a layout is that of the run: it needs the very same of no less memory."""
@@ -87,7 +92,7 @@ class Stack:
         ran = self.own_ran.get((family, element))
         if ran:
             margin = found.get("memory_margin", ideal["memory_margin"])
-            found |= {"ran": ran, "memory_margin": min(margin, 1.0 - max(one.share for one in ran))}
+            found |= {"ran": ran, "memory_margin": min(margin, 1.0 - max(one.fitting for one in ran))}
         return found
 
 

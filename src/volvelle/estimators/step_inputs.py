@@ -8,7 +8,7 @@ import numpy as np
 from volvelle.estimators.calibration import FittedConstants
 from volvelle.estimators.sampler import Column, Sampler
 from volvelle.laws.model_error import chance_to_fit, chance_to_fit_too
-from volvelle.quantities import Number
+from volvelle.quantities import Fraction, Number
 from volvelle.spread import Figure
 from volvelle.workload.training import BUSIEST_EXPERT, FRAGMENTATION, RESERVED, TrainingStep
 
@@ -39,16 +39,18 @@ class MemoryColumns:
         return np.asarray(self.moved * error + self.kept)
 
 
-def memory_columns(whole: float, tensors: float, step: TrainingStep, sampler: Sampler) -> MemoryColumns:
-    """Bytes of the fullest rank as what is kept and lost beside tensors varies."""
-    beside = whole - tensors
+def memory_columns(
+    whole: float, tensors: float, step: TrainingStep, sampler: Sampler, *, ratio: Fraction = 1.0
+) -> MemoryColumns:
+    """Bytes of the fullest rank as what is kept and lost beside tensors varies; own runs say by what `ratio` more."""
+    beside, more = whole - tensors, (ratio - 1.0) * whole
     if not beside:
-        return MemoryColumns(whole=whole, moved=np.full(sampler.samples, tensors))
+        return MemoryColumns(whole=whole, moved=np.full(sampler.samples, tensors + more))
     kept = _varied(KEPT, RESERVED, float(step.reserved), sampler)
     lost = _varied(LOST, FRAGMENTATION, step.fragmentation, sampler)
     activations = (beside - float(step.reserved)) / step.fragmentation if step.fragmentation else 0.0
     varied = tuple(name for name, drawn in ((KEPT, kept), (LOST, lost)) if isinstance(drawn, np.ndarray))
-    moved = np.broadcast_to(tensors + lost * activations, sampler.samples)
+    moved = np.broadcast_to(tensors + lost * activations + more, sampler.samples)
     return MemoryColumns(whole=whole, moved=moved, kept=kept, varied=varied)
 
 
@@ -65,7 +67,7 @@ def chances_of_room(capacity: Number, memory: MemoryColumns, fitted: FittedConst
     if ran_itself(capacity, memory, fitted):
         return np.ones_like(memory.moved)
     fullest = max(one.share for one in fitted.ran)
-    ran = np.maximum(fullest * capacity - memory.kept, 0.0)
+    ran = np.maximum(fitted.memory_ratio * fullest * capacity - memory.kept, 0.0)
     return chance_to_fit_too(
         capacity, memory.moved, ran=ran, kept=memory.kept, alike=float(fitted.memory_alike), **factors
     )

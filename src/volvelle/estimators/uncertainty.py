@@ -362,7 +362,7 @@ class UnderUncertainty(TrainingEstimator):
             central=central.time,
         )
         held_error = memory_error_column(fitted.memory_error, sampler)
-        held = memory_columns(central.memory_bytes, central.tensor_bytes, workload, sampler)
+        held = memory_columns(central.memory_bytes, central.tensor_bytes, workload, sampler, ratio=fitted.memory_ratio)
         memory = held.with_error(held_error)
         told = known.factor is not None and CHIP not in known.left
         samples = Samples(

@@ -60,7 +60,7 @@ def sampled_times(
     error = memory_error_column(fitted.memory_error, sampler)
     held = estimator.table(step, cluster, mappings, breakdown=True)
     memory = [
-        memory_columns(float(whole), float(tensors), step, sampler)
+        memory_columns(float(whole), float(tensors), step, sampler, ratio=fitted.memory_ratio)
         for whole, tensors in zip(held.memory_bytes, held.tensor_bytes, strict=True)
     ]
     room = variants.chip.capacity

@@ -224,3 +224,23 @@ def test_a_plan_s_chance_of_a_layout_that_ran_is_that_of_an_estimate(tmp_path: P
     assert times_there.shape == fits.shape == (1, 64)
     assert fits.all()
     assert list(chances) == [own.estimate.fits]
+
+
+def test_reserved_amounts_move_the_chance_to_fit_of_other_layouts_a_part_of_the_way(tmp_path: Path) -> None:
+    layout = {"micro_batch": 4, "batch": 64}
+    shipped = asked(**layout).estimate
+    chances, ranges = [], []
+    for place, ratio in enumerate((0.8, 1.25)):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        learned(folder, 1.0, 1.0, reserved=ratio * float(asked().estimate.memory_bytes))
+        told = with_file(folder, **layout).estimate
+        chances.append(told.fits)
+        ranges.append(told.ranges["memory"])
+        found = read_calibration(folder / "mine.yaml")
+        assert found.memory is not None
+        assert found.memory_error is not None
+        assert min(ratio, 1.0) < found.memory < max(ratio, 1.0)
+        assert 1.0 < found.memory_error < 1.16
+    assert chances[0] > shipped.fits > chances[1]
+    assert ranges[0].high < ranges[1].high

@@ -104,6 +104,7 @@ ENTRIES: Mapping[str, Entry] = {
             "step_error": number(1.0),
             "memory_error": number(1.0),
             "memory_spike": number(1.0),
+            "memory_ratio": number("100 %"),
             "memory_alike": number("50 %"),
         },
     },
@@ -181,6 +182,7 @@ CANNOT = {
     "step_error": "it is itself how far an estimate may be off",
     "memory_error": "it is itself how far an estimate may be off",
     "memory_spike": "it is itself how far an estimate may be off",
+    "memory_ratio": "it is itself how far an estimate may be off",
     "memory_alike": "it is itself how far an estimate may be off",
 }
 

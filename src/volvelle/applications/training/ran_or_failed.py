@@ -22,13 +22,15 @@ from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import with_constants
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
-from volvelle.laws.model_error import chance_to_fit
+from volvelle.laws.model_error import chance_to_fit, chance_to_fit_too
 from volvelle.quantities import percent
 
 BINS = 5
+_SHARES = ("chance", "ran", "by_chance")
 TRIED = tuple(place / 100 for place in range(100, 300))
 """Factors that are tried."""
 _SAMPLES = 128
+_OTHER = 1e-6
 _LEAST = 1e-3
 """Chances further out than what the quantiles tell apart count as this."""
 
@@ -107,15 +109,37 @@ def printed_error(runs: Sequence[TriedFit]) -> float:
 def likeliest_spike(runs: Sequence[TriedFit], error: float) -> float:
     """By what factor memory may be more than such an error of it explains, so that outcomes are likeliest."""
     runs = [one for one in runs if one.told]
+    return max(TRIED, key=lambda spike: _likelihood(runs, chances(runs, error, spike)))
+
+
+def _likelihood(runs: Sequence[TriedFit], stated: NDArray[np.float64]) -> float:
+    """Of what happened, by stated chances, as a logarithm."""
     sources = [one.row.head.group for one in runs]
     weights = np.array([sources.count(source) ** -0.5 for source in sources])
+    chance = np.clip(stated, _LEAST, 1.0 - _LEAST)
     ran = np.array([one.ran for one in runs])
+    return float(np.sum(weights * np.log(np.where(ran, chance, 1.0 - chance))))
 
-    def likelihood(spike: float) -> float:
-        chance = np.clip(chances(runs, error, spike), _LEAST, 1.0 - _LEAST)
-        return float(np.sum(weights * np.log(np.where(ran, chance, 1.0 - chance))))
 
-    return max(TRIED, key=likelihood)
+def likeliest_alike(runs: Sequence[TriedFit], error: float, spike: float) -> float:
+    """With which chance the model is off alike for two runs of a publication, so that outcomes are likeliest.
+
+    Each run is told which other one of its publication, of another need, took most of its memory and ran.
+    """
+    told = [(one, found) for one in runs if one.told and (found := _fullest_other(one, runs)) is not None]
+    asked, rooms = [one for one, _ in told], np.exp([one.room for one, _ in told])
+    ran = rooms * np.exp([-other for _, other in told])
+    factors = {"error": error, "spike": spike}
+    alone, both = (chance_to_fit_too(rooms, 1.0, ran=ran, alike=alike, **factors) for alike in (0.0, 1.0))
+    shares = [place / 20 for place in range(21)]
+    return max(shares, key=lambda share: _likelihood(asked, (1.0 - share) * alone + share * both))
+
+
+def _fullest_other(one: TriedFit, runs: Sequence[TriedFit]) -> float | None:
+    """Room that the fullest other run of a publication had, of those that ran, as a logarithm; None: none did."""
+    group = one.row.head.group
+    rooms = [run.room for run in runs if run.row.head.group == group and run.ran and abs(run.room - one.room) > _OTHER]
+    return min(rooms, default=None)
 
 
 def chances(runs: Sequence[TriedFit], error: float, spike: float) -> NDArray[np.float64]:
@@ -139,6 +163,8 @@ def tried_findings() -> Iterator[Finding]:
     """Stated chances against what happened, as shipped and with publications left out; the furthest off named."""
     runs = tried_fits()
     spikes, apart = left_out_chances(runs)
+    error = printed_error(runs)
+    alike = likeliest_alike(runs, error, likeliest_spike(runs, error))
     stated = np.array([one.chance for one in runs])
     ran = np.array([one.ran for one in runs])
     rows = []
@@ -154,6 +180,7 @@ def tried_findings() -> Iterator[Finding]:
             "publications": len(spikes),
             "spikes_left_out": spikes,
             "printed_error": printed_error(runs),
+            "alike": alike,
             "bins": [{"stated": one[0], "left_out": one[1]} for one in rows],
             "worst": [
                 {"row_id": one.row.head.row_id, "source": one.row.head.group, "chance": one.chance, "ran": one.ran}
@@ -163,7 +190,8 @@ def tried_findings() -> Iterator[Finding]:
         lines=(
             f"Of {len(runs)} runs of {len(spikes)} publications that tell of failures, {int(np.sum(~ran))} ran out of "
             f"memory. Printed amounts are off by a factor of {printed_error(runs):.2f}, and runs take more by one of "
-            f"{min(spikes.values()):.2f} to {max(spikes.values()):.2f}, publications left out. Furthest off: "
+            f"{min(spikes.values()):.2f} to {max(spikes.values()):.2f}, publications left out; two runs of one "
+            f"are off alike with a chance of {percent(alike, 0)}. After ± is what so few runs differ by. Furthest off: "
             + "; ".join(
                 f"{one.row.head.row_id} ({one.row.head.group}) {'ran' if one.ran else 'failed'} at "
                 f"{percent(one.chance, 0)}"
@@ -184,14 +212,16 @@ def tried_findings() -> Iterator[Finding]:
 
 
 def _bin(told: NDArray[np.float64], ran: NDArray[np.bool_]) -> dict[str, float | None]:
+    """Runs of a bin; `by_chance` is one standard deviation of the share that so many runs of such chances show."""
     some = len(ran) > 0
     return {
         "runs": len(ran),
         "chance": float(np.mean(told)) if some else None,
         "ran": float(np.mean(ran)) if some else None,
+        "by_chance": float(np.sqrt(np.sum(told * (1.0 - told)))) / len(ran) if some else None,
     }
 
 
 def _cells(one: dict[str, float | None]) -> tuple[str, ...]:
-    shares = (one["chance"], one["ran"])
-    return (f"{one['runs']}", *("–" if share is None else percent(share, 0) for share in shares))
+    stated, ran, scatter = ("–" if share is None else percent(share, 0) for share in map(one.get, _SHARES))
+    return f"{one['runs']}", stated, f"{ran} ± {scatter}"

@@ -46,7 +46,7 @@ def print_own_runs(found: Calibrated) -> None:
     if found.power is not None:
         console.print(f"a busy chip draws {show(found.power, WATTS)}")
     if found.memory is not None:
-        console.print(f"chips reserve {percent(found.memory)} of what is predicted")
+        console.print(f"chips are taken to reserve {percent(found.memory.ratio)} of what is predicted")
     if found.alike is not None and found.elsewhere is not None and found.before is not None:
         console.print(
             f"one standard deviation: {percent(found.before - 1.0)} before; {percent(found.alike - 1.0)} of runs like "

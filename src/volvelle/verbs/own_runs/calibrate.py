@@ -33,7 +33,7 @@ from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Model, catalogue_of
-from volvelle.verbs.own_runs.figures import own_linpack, own_memory, own_power, own_products, own_ran
+from volvelle.verbs.own_runs.figures import OwnMemory, own_linpack, own_memory, own_power, own_products, own_ran
 from volvelle.verbs.own_runs.questions import OwnRun, own_run, same_machine
 from volvelle.workload.elements import element_bytes
 
@@ -67,7 +67,7 @@ class Calibrated:
     linpack: OwnFactor | None = None
     """What own runs of High-Performance Linpack say."""
     power: float | None = None
-    memory: float | None = None
+    memory: OwnMemory | None = None
     alike: float | None = None
     """One standard deviation, as a factor, of runs like these."""
     elsewhere: float | None = None
@@ -123,7 +123,8 @@ class Calibrated:
             told=None if self.fit is None or not self.runs else KeptRuns.of(self.fit.told),
             links={one.link: {name: float(f"{value:.6g}") for name, value in one.after.items()} for one in self.links},
             power=None if self.power is None else float(f"{self.power:.4g}"),
-            memory=None if self.memory is None else float(f"{self.memory:.4g}"),
+            memory=None if self.memory is None else float(f"{self.memory.ratio:.4g}"),
+            memory_error=None if self.memory is None else float(f"{self.memory.error:.4g}"),
             ran=own_ran(self.runs),
             linpack=None
             if self.linpack is None

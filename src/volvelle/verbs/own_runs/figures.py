@@ -1,7 +1,8 @@
 """Single figures of a machine that logs of one's own tell: of Linpack, of products, of power, of memory."""
 
 from collections.abc import Sequence
-from math import exp
+from dataclasses import dataclass
+from math import exp, sqrt
 
 import numpy as np
 
@@ -14,8 +15,6 @@ from volvelle.catalogue.own_calibrations import KeptRan
 from volvelle.catalogue.own_spread import own_runs_spread
 from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import fitted_constants
-from volvelle.estimators.sampler import Stratified
-from volvelle.estimators.step_inputs import memory_columns
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.interchange.logs.logged import Log, LoggedGemm
 from volvelle.interchange.logs.run_settings import reserved_memory
@@ -25,9 +24,18 @@ from volvelle.verbs.own_runs.questions import OwnRun
 from volvelle.workload.elements import element_bytes
 
 _NARROW = 2
-_SAMPLES = 256
 _LEAST = 0.01
 """One standard deviation that runs of a machine differ by at least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnMemory:
+    """What own runs tell of the memory of others."""
+
+    ratio: float
+    """What chips reserve over what is predicted."""
+    error: float
+    """How far that may be off, one standard deviation as a factor."""
 
 
 def own_linpack(logs: Sequence[Log], on: str, catalogue: Catalogue) -> OwnFactor | None:
@@ -83,21 +91,24 @@ def own_ran(runs: Sequence[OwnRun]) -> list[KeptRan]:
     return list(found.values())
 
 
-def own_memory(runs: Sequence[OwnRun]) -> float | None:
-    """What chips reserved over what is predicted, the middle of the runs that say it, drawn to one."""
-    ratios, within, between = [], [], 0.0
+def own_memory(runs: Sequence[OwnRun]) -> OwnMemory | None:
+    """What chips reserve over what is predicted, by runs that say it, those of one layout as one; None: none does.
+
+    Runs of one machine are off alike in part only: what its software does of other layouts is another thing.
+    """
+    ratios: dict[float, list[float]] = {}
+    between = within = 0.0
     for one in runs:
         reserved = reserved_memory(one.logged)
         if reserved is not None:
             asked = one.run.question
-            predicted = ClosedForm().estimate(asked.work, asked.system, asked.decision)
-            ratios.append(np.log(reserved / predicted.memory_bytes))
-            # Machines differ as the model of memory is off, runs of one as what a framework keeps and loses varies.
-            held = (predicted.memory_bytes, predicted.tensor_bytes)
-            varied = memory_columns(*held, asked.work, Stratified(_SAMPLES)).with_error(np.ones(_SAMPLES))
-            within.append(float(np.std(np.log(varied))))
-            between = np.log(fitted_constants(asked.system, asked.work.element).memory_error or 1.0)
+            predicted = ClosedForm().estimate(asked.work, asked.system, asked.decision).memory_bytes
+            ratios.setdefault(predicted, []).append(float(np.log(reserved / predicted)))
+            fitted = fitted_constants(asked.system, asked.work.element)
+            error, alike = float(np.log(fitted.memory_error or 1.0)), float(fitted.memory_alike)
+            between, within = error * sqrt(alike), max(error * sqrt(1.0 - alike), _LEAST)
     if not ratios:
         return None
-    spreads = {"between": float(between), "within": max(float(np.mean(within)), _LEAST)}
-    return exp(shrunk_shift(np.array(ratios), centre=0.0, freedom=FREEDOM, **spreads).shift)
+    means = np.array([np.mean(own) for own in ratios.values()])
+    found = shrunk_shift(means, centre=0.0, between=between, within=within, freedom=FREEDOM)
+    return OwnMemory(ratio=exp(found.shift), error=exp(found.scale))

@@ -9,6 +9,7 @@ from volvelle import Catalogue
 from volvelle.applications.training.ran_or_failed import (
     TriedFit,
     left_out_chances,
+    likeliest_alike,
     likeliest_spike,
     printed_error,
     tried_findings,
@@ -22,7 +23,9 @@ def test_shipped_errors_of_memory_are_those_that_tried_runs_tell(catalogue: Cata
     shipped = fitted_constants(catalogue.cluster("dgx-h100/8"), "bf16")
     error = printed_error(tried_fits())
     assert shipped.memory_error == pytest.approx(error, abs=0.006)
-    assert shipped.memory_spike == pytest.approx(likeliest_spike(tried_fits(), error), abs=0.011)
+    spike = likeliest_spike(tried_fits(), error)
+    assert shipped.memory_spike == pytest.approx(spike, abs=0.011)
+    assert shipped.memory_alike == pytest.approx(likeliest_alike(tried_fits(), error, spike), abs=0.06)
 
 
 def test_the_factors_behind_drawn_runs_are_found_again() -> None:
@@ -42,6 +45,23 @@ def test_the_factors_behind_drawn_runs_are_found_again() -> None:
     ]
     assert printed_error(runs) == pytest.approx(1.2, abs=0.05)
     assert likeliest_spike(runs, 1.2) == pytest.approx(1.4, abs=0.08)
+
+
+@pytest.mark.parametrize("alike", [0.0, 1.0])
+def test_runs_that_are_off_alike_are_told_from_such_that_are_not(alike: float) -> None:
+    draws = np.random.default_rng(2)
+    some = next(one for one in tried_fits() if one.told)
+    runs = []
+    for group in range(600):
+        errors = np.log(LogStudent(1.0, 1.3).at(draws.uniform(size=4)))
+        errors = alike * errors[0] + (1.0 - alike) * errors
+        spikes = np.abs(np.log(LogStudent(1.0, 1.05).at(draws.uniform(size=4))))
+        row = replace(some.row, head=replace(some.row.head, group=str(group)))
+        runs += [
+            TriedFit(row=replace(row, ran=bool(error + spike <= room)), chance=0.5, room=float(room), needed=1.0)
+            for room, error, spike in zip(draws.uniform(-0.6, 0.6, 4), errors, spikes, strict=True)
+        ]
+    assert likeliest_alike(runs, 1.3, 1.05) == pytest.approx(alike, abs=0.25)
 
 
 def test_chances_are_what_happened_with_publications_left_out() -> None:
