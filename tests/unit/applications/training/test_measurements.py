@@ -46,9 +46,9 @@ def test_single_node_times_of_vtrain_are_straight_lines_as_no_clock_would_show_t
     lines = defaultdict[tuple[int | None, ...], list[tuple[float, float]]](list)
     for row in training_measurements().rows:
         if (row.head.group, row.head.split) == ("vtrain-single", "calibration"):
-            assert row.global_batch and row.data and row.micro_batch and row.seconds
             layout = (row.hidden, row.layers, row.tensor, row.pipeline, row.data, row.micro_batch)
-            lines[layout].append((row.global_batch / (row.data * row.micro_batch), row.seconds))
+            at_once = (row.data or 0) * (row.micro_batch or 0)
+            lines[layout].append(((row.global_batch or 0) / at_once, row.seconds or 0.0))
     long = [np.array(sorted(points)).T for points in lines.values() if len(points) > 2]
     assert len(long) == 180
     for micro_batches, seconds in long:
