@@ -16,8 +16,8 @@ from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.training.layouts import LAYOUT_GROUPS, alike_but_layout
 from volvelle.applications.training.measurements import training_measurements
 from volvelle.applications.training.rows import training_question
-from volvelle.applications.training.stack_fit import with_software
 from volvelle.catalogue.stacks import stack_called, stack_entries
+from volvelle.estimators.calibration import with_software
 from volvelle.estimators.stack import Stack
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import MappingTable

@@ -1,8 +1,10 @@
 """Reading measured training runs: shipped tables, files of one's own, and what is wrong with them."""
 
 import gzip
+from collections import defaultdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from volvelle.applications.measured_table import RowHead
@@ -38,6 +40,20 @@ def test_all_shipped_rows_read_and_are_unique() -> None:
 def test_every_excluded_row_says_why() -> None:
     rows = training_measurements().rows
     assert all(bool(row.head.excluded_because) == (row.head.split == "excluded") for row in rows)
+
+
+def test_single_node_times_of_vtrain_are_straight_lines_as_no_clock_would_show_them() -> None:
+    lines = defaultdict[tuple[int | None, ...], list[tuple[float, float]]](list)
+    for row in training_measurements().rows:
+        if (row.head.group, row.head.split) == ("vtrain-single", "calibration"):
+            layout = (row.hidden, row.layers, row.tensor, row.pipeline, row.data, row.micro_batch)
+            at_once = (row.data or 0) * (row.micro_batch or 0)
+            lines[layout].append(((row.global_batch or 0) / at_once, row.seconds or 0.0))
+    long = [np.array(sorted(points)).T for points in lines.values() if len(points) > 2]
+    assert len(long) == 180
+    for micro_batches, seconds in long:
+        between = np.interp(micro_batches, micro_batches[[0, -1]], seconds[[0, -1]])
+        assert seconds == pytest.approx(between, abs=1.1e-6)  # as many digits as the table keeps
 
 
 def test_shipped_memory_rows_read() -> None:

@@ -64,6 +64,17 @@ def test_software_of_2021_fuses_no_attention_and_overlaps_no_gradients(catalogue
     assert (classic.work.gradient_element, modern.work.gradient_element) == ("fp16", "bf16")
 
 
+def test_zero_3_of_2021_hides_exchanges_unless_it_is_deepspeeds(catalogue: Catalogue) -> None:
+    shared = replace(GPT, tensor=1, pipeline=1, data=64, micro_batch=2, sharding="zero3")
+    deepspeed = asked(catalogue, replace(shared, framework="DeepSpeed ZeRO-3 (no model parallel)"))
+    metaseq = asked(catalogue, replace(shared, framework="metaseq"))
+    later = replace(shared, framework="DeepSpeed ZeRO-3", accelerator="H100-SXM-80GB", network="8x NDR400 IB")
+    assert {one.decision.zero for one in (deepspeed, metaseq)} == {3}
+    assert not deepspeed.decision.overlap
+    assert metaseq.decision.overlap
+    assert asked(catalogue, later).decision.overlap
+
+
 @pytest.mark.parametrize(
     ("accelerator", "template"),
     [
