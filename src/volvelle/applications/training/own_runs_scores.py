@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.training.measurements import training_measurements
+from volvelle.applications.training.measurements import COMPUTED, training_measurements
 from volvelle.applications.training.own_runs import Corpus, fit_own
 from volvelle.applications.training.stack_fit import Table, runs_of
 from volvelle.catalogue import Catalogue
@@ -53,6 +53,8 @@ class MachineScore:
     stack: str
     runs: int
     held_out: bool
+    computed: bool
+    """Whether its times are sums of profiled kernels, not runs."""
     scores: Mapping[int, Score]
     """By the number of own runs."""
     errors: Mapping[int, Table] = field(repr=False, default_factory=dict)
@@ -71,6 +73,11 @@ class OwnRunsValidation:
     def part(self, *, held_out: bool) -> tuple[MachineScore, ...]:
         """Machines of held-out sources, or of calibration sources."""
         return tuple(one for one in self.machines if one.held_out == held_out)
+
+    @property
+    def measured(self) -> tuple[MachineScore, ...]:
+        """Machines of calibration sources whose times were measured, not computed."""
+        return tuple(one for one in self.part(held_out=False) if not one.computed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +153,7 @@ def validate_own_runs(
                     stack=stack,
                     runs=len(of),
                     held_out=held_out,
+                    computed=source in COMPUTED,
                     scores={count: score for count, (score, _) in scored.items()},
                     errors={count: errors for count, (_, errors) in scored.items()},
                 )

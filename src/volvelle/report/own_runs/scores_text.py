@@ -9,7 +9,7 @@ _WAS, _NOW = 0.09, 0.09
 
 
 def print_own_runs_scores(found: OwnRunsValidation) -> None:
-    """Print them; figures of calibration machines on the last line."""
+    """Print them; figures of calibration machines on the last lines, of all and of those that ran."""
     for held_out in (True, False):
         machines = sorted(found.part(held_out=held_out), key=lambda one: -_after(one))
         if not machines:
@@ -43,6 +43,10 @@ def print_own_runs_scores(found: OwnRunsValidation) -> None:
         said = _line(found.part(held_out=held_out))
         if said:
             console.print(f"{'held out' if held_out else 'calibration'}: {said}")
+    said = _line(found.measured)
+    if said and len(found.measured) < len(found.part(held_out=False)):
+        computed = ", ".join(sorted({one.source for one in found.machines if one.computed}))
+        console.print(f"calibration, but for times that were computed ({computed}): {said}")
 
 
 def _after(one: MachineScore) -> float:
@@ -95,6 +99,7 @@ def scores_document(found: OwnRunsValidation) -> dict[str, object]:
         "between": found.between,
         "within": found.within,
         "calibration": scores(found.part(held_out=False)),
+        "calibration_measured": scores(found.measured),
         "heldout": scores(found.part(held_out=True)),
         "machines": [
             {
@@ -104,6 +109,7 @@ def scores_document(found: OwnRunsValidation) -> dict[str, object]:
                 "stack": one.stack,
                 "runs": one.runs,
                 "held_out": one.held_out,
+                "computed": one.computed,
                 "scores": [
                     {
                         "own_runs": own,
