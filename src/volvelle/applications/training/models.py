@@ -40,6 +40,20 @@ def made_by(row: TrainingMeasurement, names: tuple[str, ...]) -> bool:
     return any(name in row.framework.lower() for name in names)
 
 
+def overlaps_replicas(row: TrainingMeasurement, zero: int) -> bool:
+    """Whether replicas exchange behind computation.
+
+    ZeRO-3 of DeepSpeed 0.3.12 to 0.5.10 halts the device before it gathers a tensor, and again before a module that
+    needs it (``torch.cuda.synchronize`` in microsoft/DeepSpeed deepspeed/runtime/zero/partition_parameters.py and
+    stage3.py@3fa2420). From 0.3.14 on it gathers nothing ahead: a module's step is counted before the counter is set
+    to zero, so that no later module is the one expected (deepspeedai/DeepSpeed issue 1069; mended by pull request
+    1453).
+    """
+    if zero == 3:
+        return not (is_classic(row) and made_by(row, ("deepspeed",)))
+    return not (is_classic(row) or "comm overlap off" in row.head.notes)
+
+
 # -- model ---------------------------------------------------------------------------------------------------
 
 _GPT: dict[str, Any] = {"linear_bias": "all", "positions": "learned", "tied_embeddings": True}

@@ -23,7 +23,7 @@ model         ungated: GPT as in Megatron (layer norm, biases, learned positions
               BLOOM (ALiBi, no dropout), Qwen (biases on queries, or norms), GPT-OSS (biases), PaLM (parallel block),
               DeepSeek (latent attention, shared experts)
 era           *classic*: Megatron-LM, Megatron-DeepSpeed, metaseq on V100 or A100: attention not fused, dropout,
-              gradients exchanged after the backward pass (with ZeRO-3 during it, but by DeepSpeed: see `_overlaps`), no
+              gradients exchanged after the backward pass (with ZeRO-3 during it, but by DeepSpeed: see `models`), no
               ZeRO. *Modern*: all else, Megatron-LM as MegaScale and Jülich ran it: fused attention, no dropout,
               gradients exchanged during it, ZeRO-1
 gradients     classic with fp16: fp16; NeMo, Megatron-Bridge, MLPerf, InternEvo, MaxText, Paxml, Composer "PURE": bf16,
@@ -57,7 +57,14 @@ import numpy as np
 
 from volvelle.applications.contract import Question
 from volvelle.applications.training.measurements import TrainingMeasurement
-from volvelle.applications.training.models import UnstatedError, is_classic, made_by, model_shape, stated
+from volvelle.applications.training.models import (
+    UnstatedError,
+    is_classic,
+    made_by,
+    model_shape,
+    overlaps_replicas,
+    stated,
+)
 from volvelle.applications.training.recipes import Recipe, recipe_of
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
@@ -200,26 +207,12 @@ def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
         zero=zero,
         zero_group=shard,
         zero_secondary=second,
-        overlap=_overlaps(row, zero),
+        overlap=overlaps_replicas(row, zero),
         sequence_parallel=sequence_parallel,
         recompute=recompute,
         offload_activations=bool(recipe.offload_layers),
         fused_attention=not is_classic(row),
     )
-
-
-def _overlaps(row: TrainingMeasurement, zero: int) -> bool:
-    """Whether replicas exchange behind computation.
-
-    ZeRO-3 of DeepSpeed 0.3.12 to 0.5.10 halts the device before it gathers a tensor, and again before a module that
-    needs it (``torch.cuda.synchronize`` in microsoft/DeepSpeed deepspeed/runtime/zero/partition_parameters.py and
-    stage3.py@3fa2420). From 0.3.14 on it gathers nothing ahead: a module's step is counted before the counter is set
-    to zero, so that no later module is the one expected (deepspeedai/DeepSpeed issue 1069; mended by pull request
-    1453).
-    """
-    if zero == 3:
-        return not (is_classic(row) and made_by(row, ("deepspeed",)))
-    return not (is_classic(row) or "comm overlap off" in row.head.notes)
 
 
 _PLAIN = Recipe(release="", preset="", model="", gpu="", precision="")
