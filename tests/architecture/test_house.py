@@ -41,8 +41,8 @@ is refused and Student's distribution of any freedom, by 50 for second copies of
 not divide, by 80 for what a loss and a moment take of memory, by 110 for the chance to fit as a law, what software
 holds of losses and gradients beside and shares of Student's distribution, by 100 for rates by shapes that own runs tell
 of, by 170 for values that look at the kinds of their fields and what is read or made once a process, by 180 for ranges
-of studies that map and quantiles of steps as measures, by 100 for what ranges of plans, studies and maps rest on, by 190
-for vectors that are added up inside a node, what ran by own runs, and ranges of what maps cost; and
+of studies that map and quantiles of steps as measures, by 100 for what ranges of plans, studies and maps rest on, by
+190 for vectors that are added up inside a node, what ran by own runs, and ranges of what maps cost; and
 down by 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "estimators/own_shapes.py": 125,

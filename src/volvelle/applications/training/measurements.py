@@ -16,7 +16,7 @@ from volvelle.mapping.parallelism import Recompute
 
 _SHORT_GROUP = "vtrain-single"
 COMPUTED = frozenset({_SHORT_GROUP})
-"""Groups whose times are sums of profiled kernels, whatever their source calls them: see ``data/measurements/README.md``."""
+"""Groups whose times are sums of profiled kernels, whatever their source says (``data/measurements/README.md``)."""
 _ALL_BUT_PRODUCTS = "torchtitan"
 """Software by whose selective recomputation all is made again but attention and every second product."""
 _WHOLE_BLOCKS = "fms-fsdp"
