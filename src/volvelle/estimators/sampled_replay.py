@@ -22,9 +22,9 @@ FEWEST_REPLAYS = 4
 """With fewer than so many, a correlation means nothing: the chain stands alone."""
 _LONGER = 1.001
 """A replay that takes so many times the longest chain known has another one."""
-MOST_TASKS, MOST_FLOWS = 400_000, 20_000
-"""Tasks of all replays together, each stream by itself and with shared links; machine code or not, so that digits do
-not depend on it."""
+MOST_TASKS, MOST_FLOWS = 100_000, 5_000
+"""Tasks of a graph that is replayed at all, each stream by itself and with shared links, and of its replays together
+beyond the fewest; machine code or not, so that digits do not depend on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,8 +50,7 @@ class SampledTimes:
 
 def worthwhile_replays(tasks: int, most_tasks: int = MOST_TASKS) -> int:
     """How many replays of so many tasks are worth their time."""
-    most = min(MOST_REPLAYS, most_tasks // max(tasks, 1))
-    return most if most >= FEWEST_REPLAYS else 0
+    return 0 if tasks > most_tasks else min(MOST_REPLAYS, max(FEWEST_REPLAYS, most_tasks // max(tasks, 1)))
 
 
 def sampled_times(

@@ -53,7 +53,8 @@ def _against(found: EstimatorDifference) -> str:
 
 def range_lines(answer: CrossCheck) -> Iterator[str]:
     """Whether differences matter beside what is not known, and what ranges rest on."""
-    if answer.basis is None:
+    basis = answer.basis
+    if basis is None:
         return
     larger = [found for found in answer.differences if found.of_doubt is not None and found.of_doubt > 1.0]
     if larger:
@@ -61,7 +62,7 @@ def range_lines(answer: CrossCheck) -> Iterator[str]:
         yield f"Differences larger than the range: {which}; it matters which is asked."
     elif answer.differences:
         yield "No difference is larger than the range: more is unknown of machine and model than estimators differ by."
-    yield f"Ranges hold 80 %. {range_words(answer.basis, 'numbers of the machine')}"
+    yield f"Ranges hold 80 %. {range_words(basis, 'numbers of the machine')}"
 
 
 def sheets(answer: CrossCheck) -> Iterator[Sheet]:

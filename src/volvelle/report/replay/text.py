@@ -60,7 +60,7 @@ def range_lines(answer: ReplayAnswer) -> Iterator[str]:
     told = ", ".join(f"{name} ({percent(share)})" for name, share in answer.sure.shares.items()) or "nothing"
     yield (
         f"The range covers numbers of the machines (the weakest is {answer.weakest_evidence}) and how far laws were "
-        f"off where they were measured. Of the time it covers: {told}."
+        f"off where they were measured. The time rests on: {told}."
     )
     if UNTOLD in answer.sure.shares and answer.source is None:
         yield "How operations change that are not understood is not in it: name the machine of the trace with --from."
