@@ -10,8 +10,9 @@ from click.testing import CliRunner
 
 from volvelle import Catalogue
 from volvelle.applications.collectives.application import COLLECTIVES
-from volvelle.applications.collectives.fit import STAGES, fit_collectives, stage_losses
+from volvelle.applications.collectives.fit import fit_collectives, stage_losses
 from volvelle.applications.collectives.measurements import CollectiveMeasurement, collective_measurements
+from volvelle.applications.collectives.stages import STAGES
 from volvelle.applications.fitted_constants import FittedConstant
 from volvelle.applications.measured_table import MeasuredTable, calibration_rows
 from volvelle.applications.scores import RowValidation

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from volvelle.applications.collectives.stages import FITTED
 from volvelle.catalogue.model_errors import model_error
 from volvelle.estimators.result import Range
 from volvelle.spread import model_reach
@@ -10,22 +11,11 @@ from volvelle.system.cluster import Cluster
 LEVEL = 0.8
 LONG = 1e6
 """Messages of more bytes are long; below, launching decides and libraries differ most."""
-FITTED = frozenset(
-    {
-        ("infinity-fabric-mi250x",),
-        ("nvlink2-cube-mesh",),
-        ("nvlink3",),
-        ("nvlink3", "efa-400-per-node"),
-        ("nvlink4",),
-        ("nvlink4", "efa-3200-per-node"),
-    }
-)
-"""Links that calibration rows of a collective library exchanged over, innermost first."""
 
 
 def collective_range(time: float, size: float, links: Sequence[str], *, level: float = LEVEL) -> Range:
     """Where the time of a message over some links lies; by calibration rows that their fit did not see."""
-    known = tuple(links) in FITTED
+    known = FITTED.issuperset(links)
     regime = f"{'long' if size > LONG else 'short'}/{'across' if len(links) > 1 else 'inside'}"
     factor = model_error("collectives", regime, () if known else ("link",)).factor ** model_reach(level)
     told = "measured collectives over these links" if known else "measured collectives whose links were not fitted"

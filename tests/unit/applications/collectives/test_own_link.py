@@ -6,9 +6,10 @@ import pytest
 
 from tests.unit.interchange.logs.test_nccl_tests import as_text, sweeps
 from volvelle import Catalogue
-from volvelle.applications.collectives.fit import Constant, Stage, fitted_stage
+from volvelle.applications.collectives.fit import fitted_stage
 from volvelle.applications.collectives.own_link import fit_own_link, link_spreads, own_rows
 from volvelle.applications.collectives.series import series_of
+from volvelle.applications.collectives.stages import Constant, Stage
 from volvelle.applications.own_factor import FREEDOM, machine_spreads
 from volvelle.catalogue.model_errors import model_error
 from volvelle.interchange.logs.readers import log_of
