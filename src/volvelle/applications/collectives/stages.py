@@ -78,7 +78,7 @@ STAGES = (
     Stage(
         groups=("hisohara-mi300x", "hisohara-mi325x", "hpe-mi300x", "mi300x-transferbench", "oci-mi355x"),
         constants=(
-            Constant(name="setup", links=("infinity-fabric-mi300x", "infinity-fabric-mi355x"), start=15e-6),
+            Constant(name="setup", links=("infinity-fabric-mi300x", "infinity-fabric-mi355x"), start=30e-6),
             Constant(name="fill", links=("infinity-fabric-mi300x", "infinity-fabric-mi355x"), start=60e-6),
             Constant(name="efficiency", links=("infinity-fabric-mi300x",), start=0.7, most=1.0),
             Constant(name="efficiency", links=("infinity-fabric-mi355x",), start=0.75, most=1.0),
