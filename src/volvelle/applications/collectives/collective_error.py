@@ -11,15 +11,22 @@ from volvelle.system.cluster import Cluster
 LEVEL = 0.8
 LONG = 1e6
 """Messages of more bytes are long; below, launching decides and libraries differ most."""
+_BULK = 1e8
+"""Long messages of no more bytes depend on how pipelines fill: they are off three times as far as those of more."""
 
 
 def collective_range(time: float, size: float, links: Sequence[str], *, level: float = LEVEL) -> Range:
     """Where the time of a message over some links lies; by calibration rows that their fit did not see."""
     known = FITTED.issuperset(links)
-    regime = f"{'long' if size > LONG else 'short'}/{'across' if len(links) > 1 else 'inside'}"
-    factor = model_error("collectives", regime, () if known else ("link",)).factor ** model_reach(level)
+    factor = model_error("collectives", message_regime(size, links), () if known else ("link",)).factor ** model_reach(level)
     told = "measured collectives over these links" if known else "measured collectives whose links were not fitted"
     return Range(low=time / factor, high=time * factor, level=level, varied=(told,))
+
+
+def message_regime(size: float, links: Sequence[str]) -> str:
+    """Of which regime of the model's error a message over some links is."""
+    where = "across" if len(links) > 1 else "inside"
+    return f"long/{where}/{'above' if size > _BULK else 'to'} 100 MB" if size > LONG else f"short/{where}"
 
 
 def links_of(cluster: Cluster, along: Iterable[float]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from volvelle.applications.collectives.collective_error import LONG, links_of
+from volvelle.applications.collectives.collective_error import links_of, message_regime
 from volvelle.applications.collectives.fit import fitted_stage, link_residuals, with_values
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
 from volvelle.applications.collectives.series import Series, series_of
@@ -65,13 +65,12 @@ def _residuals(series: list[Series], links: Mapping[str, Link], axis: str) -> It
     for each in series:
         system = each.question.system
         crossed = links_of(system, (part.size for part in system.dimensions))
-        where = "across" if len(crossed) > 1 else "inside"
         for row_id, size, error in zip(each.rows, each.sizes, -link_residuals([each], links), strict=True):
             yield LeftOut(
                 application="collectives",
                 row_id=row_id,
                 source=each.group,
-                regime=f"{'long' if size > LONG else 'short'}/{where}",
+                regime=message_regime(float(size), crossed),
                 chips=system.accelerators,
                 axis=axis,
                 residual=float(error),

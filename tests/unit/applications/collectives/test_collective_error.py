@@ -10,7 +10,7 @@ from volvelle.spread import model_reach
 
 
 def test_ranges_are_those_of_rows_that_their_fit_did_not_see() -> None:
-    told = model_error("collectives", "long/inside")
+    told = model_error("collectives", "long/inside/above 100 MB")
     found = collective_range(1.0, 1e9, ("nvlink4",))
     assert found.high == told.factor ** model_reach(0.8)
     assert found.low == 1.0 / found.high
@@ -43,3 +43,8 @@ def test_every_publication_of_a_stage_has_rows_over_its_links(catalogue: Catalog
 def test_links_that_nobody_fitted_have_the_wider_range() -> None:
     known, other = (collective_range(1.0, 1e9, links) for links in (("nvlink4",), ("nvlink4", "infiniband-hdr200")))
     assert other.low < known.low < 1.0 < known.high < other.high
+
+
+def test_messages_that_fill_pipelines_have_wider_ranges_than_those_that_keep_them_full() -> None:
+    filling, full = (collective_range(1.0, size, ("nvlink4", "infiniband-ndr400")) for size in (1e7, 1e9))
+    assert filling.low < full.low < 1.0 < full.high < filling.high
