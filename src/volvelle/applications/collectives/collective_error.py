@@ -18,7 +18,8 @@ _BULK = 1e8
 def collective_range(time: float, size: float, links: Sequence[str], *, level: float = LEVEL) -> Range:
     """Where the time of a message over some links lies; by calibration rows that their fit did not see."""
     known = FITTED.issuperset(links)
-    factor = model_error("collectives", message_regime(size, links), () if known else ("link",)).factor ** model_reach(level)
+    error = model_error("collectives", message_regime(size, links), () if known else ("link",))
+    factor = error.factor ** model_reach(level)
     told = "measured collectives over these links" if known else "measured collectives whose links were not fitted"
     return Range(low=time / factor, high=time * factor, level=level, varied=(told,))
 
