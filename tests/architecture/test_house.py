@@ -307,6 +307,7 @@ ADDED = {
     "applications/training/own_runs.py": 240,
     "applications/training/own_runs_scores.py": 200,
     "applications/collectives/own_link.py": 120,
+    "applications/collectives/stages.py": 150,
     "catalogue/own_calibrations.py": 310,
     "catalogue/own_spread.py": 100,
     "studies/design_space/job_measures.py": 170,
