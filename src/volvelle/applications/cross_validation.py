@@ -1,10 +1,12 @@
 """How far off rows are that a fit did not see: one group after the other is left out, and predicted from the rest."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
 
+from volvelle.applications.system_levels import LabelledShare, system_levels
+from volvelle.catalogue.left_out import LeftOut
 from volvelle.laws.model_error import covering_error, few_groups_deviation
 from volvelle.spread import standard_normal
 
@@ -60,3 +62,24 @@ def groups_error(groups: Sequence[Sequence[float]]) -> float:
     if not groups:
         return 1.0
     return float(np.exp(few_groups_deviation(np.array([np.median(group) for group in groups]))))
+
+
+def systems_left_out(
+    application: str, runs: Sequence[LabelledShare], rows: Iterable[tuple[str, int]]
+) -> Iterator[LeftOut]:
+    """ln(reached / level of its label) of every run by the other systems; not of labels that these have none of.
+
+    `rows` say the identifier and the chips of each. The middle of a system's is what `system_levels.left_out_error`
+    finds of it, with the other sign.
+    """
+    for run, (row_id, chips) in zip(runs, rows, strict=True):
+        level = system_levels([other for other in runs if other.system != run.system]).get(run.label)
+        if level is not None:
+            yield LeftOut(
+                application=application,
+                row_id=row_id,
+                source=run.system,
+                regime=run.label,
+                chips=chips,
+                residual=float(np.log(run.share)) - level,
+            )

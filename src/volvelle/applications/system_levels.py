@@ -1,6 +1,6 @@
 """Levels of runs by a label, such as their family, when every system counts once however often it ran."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,17 +31,6 @@ def distance_from_levels(runs: Sequence[LabelledShare], levels: Mapping[str, flo
     for run in runs:
         by_system.setdefault(run.system, []).append(abs(float(np.log(run.share)) - levels[run.label]))
     return float(np.mean([np.mean(distances) for distances in by_system.values()]))
-
-
-def left_out_residuals(runs: Sequence[LabelledShare]) -> Iterator[tuple[int, float]]:
-    """Place of a run, and ln(reached / level of its label) by the other systems; not of labels that these have none of.
-
-    The middle of a system's is what `left_out_error` finds of it, with the other sign.
-    """
-    for place, run in enumerate(runs):
-        level = system_levels([other for other in runs if other.system != run.system]).get(run.label)
-        if level is not None:
-            yield place, float(np.log(run.share)) - level
 
 
 def left_out_error(rest: Sequence[LabelledShare], out: Sequence[LabelledShare]) -> list[float] | None:

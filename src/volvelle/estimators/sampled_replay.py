@@ -78,7 +78,7 @@ def sampled_times(
     most = worthwhile_replays(len(graph)) if replays is None else replays
     if not most or not _varies(control):
         return SampledTimes(time=control, replays=0)
-    chosen, seen = _evenly(control, most), []
+    chosen, seen = evenly(control, most), []
     for sample in chosen.tolist():
         durations = sum((part.seconds * factors[part.row, sample] for part in parts), np.zeros(len(graph)))
         there = replace(graph, durations=durations)
@@ -94,7 +94,7 @@ def by_some(dear: Callable[[int], float], control: Column, most: int) -> Sampled
     """A time on all samples that is asked for on a few, evenly over those of the control."""
     if not most or not _varies(control):
         return SampledTimes(time=control, replays=0)
-    chosen = _evenly(control, most)
+    chosen = evenly(control, most)
     return _carried(chosen, np.array([dear(sample) for sample in chosen.tolist()]), control)
 
 
@@ -102,7 +102,7 @@ def _varies(control: Column) -> bool:
     return bool(np.all(control > 0.0)) and float(np.ptp(control)) > 1e-12 * float(control.max())
 
 
-def _evenly(control: Column, most: int) -> NDArray[np.int64]:
+def evenly(control: Column, most: int) -> NDArray[np.int64]:
     """Samples from the least to the largest."""
     places = np.linspace(0, len(control) - 1, min(most, len(control))).astype(np.int64)
     return np.argsort(control, kind="stable")[places].astype(np.int64)

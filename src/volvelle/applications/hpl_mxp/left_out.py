@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from volvelle.applications.cross_validation import systems_left_out
 from volvelle.applications.hpl_mxp.fit import least_shares, mxp_runs
 from volvelle.applications.hpl_mxp.rows import MxpMeasurement
 from volvelle.applications.measured_table import CalibrationRows
-from volvelle.applications.system_levels import left_out_residuals
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.left_out import LeftOut
 
@@ -13,13 +13,5 @@ from volvelle.catalogue.left_out import LeftOut
 def mxp_left_out(rows: CalibrationRows[MxpMeasurement], catalogue: Catalogue) -> Iterator[LeftOut]:
     """Every run of a family that another system ran on too."""
     runs = mxp_runs(rows, catalogue)
-    for place, residual in left_out_residuals(least_shares(runs)[2]):
-        run = runs[place]
-        yield LeftOut(
-            application="hpl-mxp",
-            row_id=run.row.head.row_id,
-            source=run.system,
-            regime=run.family,
-            chips=run.asked.system.accelerators,
-            residual=residual,
-        )
+    rows_of_runs = ((run.row.head.row_id, run.asked.system.accelerators) for run in runs)
+    return systems_left_out("hpl-mxp", least_shares(runs)[2], rows_of_runs)

@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 
 from volvelle.estimators.event_driven.estimator import EventDriven
 from volvelle.estimators.result import Range, TrainingEstimate
+from volvelle.estimators.sampled_replay import MOST_REPLAYS, evenly
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import Samples, UnderUncertainty
 from volvelle.laws.sensitivity import by_control_variate
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
-
-MOST_REPLAYS = 64
-"""Sampled machines that are replayed at most."""
 
 
 def replayed_under_uncertainty(
@@ -43,7 +41,7 @@ def replayed_under_uncertainty(
     facts, moved = dict(closed.facts), np.asarray(event.time / closed.time)
     if replays:
         logs = np.log(np.broadcast_to(_closed_times(workload, samples.system, mapping), samples.time.shape))
-        chosen = np.argsort(logs, kind="stable")[np.linspace(0, len(logs) - 1, min(replays, MOST_REPLAYS)).astype(int)]
+        chosen = evenly(logs, min(replays, MOST_REPLAYS))
         seen = np.log([estimator.estimate(workload, samples.system.row(int(at)), mapping).time for at in chosen])
         found, facts["replay_correlation"] = by_control_variate(seen, logs[chosen], logs)
         found[chosen] = seen
