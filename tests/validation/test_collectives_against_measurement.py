@@ -10,18 +10,19 @@ from click.testing import CliRunner
 
 from volvelle import Catalogue
 from volvelle.applications.collectives.application import COLLECTIVES
-from volvelle.applications.collectives.fit import STAGES, fit_collectives, stage_losses
+from volvelle.applications.collectives.fit import fit_collectives, stage_losses
 from volvelle.applications.collectives.measurements import CollectiveMeasurement, collective_measurements
+from volvelle.applications.collectives.stages import STAGES
 from volvelle.applications.fitted_constants import FittedConstant
 from volvelle.applications.measured_table import MeasuredTable, calibration_rows
 from volvelle.applications.scores import RowValidation
 from volvelle.applications.validation import validate as validated
 from volvelle.cli.validate import validate
 
-# The figure when held-out rows were first scored, after everything was frozen: 21.2 %. (For a while it was 19.3 %, by a
-# contention between nodes that training runs with experts among them do not bear out.) It may only be lowered.
-HELD_OUT_MEDIAN = 0.213
-CALIBRATION_MEDIAN = 0.103
+# The figure when held-out rows were first scored, after everything was frozen: 21.2 %; 11.3 % since links of MI300X,
+# NVLink 5 and networks of 400 Gb/s are fitted to rows of their own. It may only be lowered.
+HELD_OUT_MEDIAN = 0.114
+CALIBRATION_MEDIAN = 0.096
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation" / "collectives.md"
 

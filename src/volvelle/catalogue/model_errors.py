@@ -1,6 +1,7 @@
 """How far models are off on what they were not fitted to, by regime: one place for all applications.
 
-Publications count once whatever their rows, as rows of one go wrong together. A regime with fewer than 30 rows or 4
+Publications count once whatever their rows, as rows of one go wrong together; those of collectives, of which half have
+one to seven rows of one size and others up to 245, count by most of them. A regime with fewer than 30 rows or 4
 publications hands over to its parent. What leaving a way adds is what the same rows are off beyond what they are with
 only their publication left out; of training, publications that are alone with their software on their chips leave by
 themselves and are held against all. Centres are not shifted by the bias that is found, nor are sides told apart:
@@ -21,6 +22,9 @@ from volvelle.spread import model_reach
 
 ENOUGH_ROWS, ENOUGH_SOURCES = 30, 4
 LEVEL = 0.8
+COUNTED = {"collectives": 0.25}
+"""By which power of its rows each row of a publication counts less, where that is not one: as interval scores are least
+(0.940 for 0.946 of collectives, and 0.934 with a half, which holds fewer publications in their band)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +132,8 @@ def _of(rows: list[LeftOut], application: str, regime: str) -> ModelErrorRegime 
         return None
     errors, groups = np.array([row.residual for row in rows]), [row.source for row in rows]
     sizes = {name: groups.count(name) for name in set(groups)}
-    weights = np.array([len(rows) / len(sizes) / sizes[name] for name in groups])
+    counted = np.array([float(sizes[name]) ** -COUNTED.get(application, 1.0) for name in groups])
+    weights = counted * (len(rows) / counted.sum())
     bias, between, within = two_levels(errors, groups)
     return ModelErrorRegime(
         application=application,

@@ -9,9 +9,10 @@ from tests.own_logs import megatron_log, written
 from tests.unit.interchange.logs.test_nccl_tests import as_text, sweeps
 from tests.unit.verbs.own_runs.test_calibrate import asked, learned, with_file
 from volvelle import Catalogue, DescriptionError
-from volvelle.applications.collectives.fit import Constant, Stage, fitted_stage
+from volvelle.applications.collectives.fit import fitted_stage
 from volvelle.applications.collectives.own_link import own_rows
 from volvelle.applications.collectives.series import series_of
+from volvelle.applications.collectives.stages import Constant, Stage
 from volvelle.catalogue.own_calibrations import read_calibration
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.sampler import Stratified

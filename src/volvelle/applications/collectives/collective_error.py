@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from volvelle.applications.collectives.stages import FITTED
 from volvelle.catalogue.model_errors import model_error
 from volvelle.estimators.result import Range
 from volvelle.spread import model_reach
@@ -10,17 +11,8 @@ from volvelle.system.cluster import Cluster
 LEVEL = 0.8
 LONG = 1e6
 """Messages of more bytes are long; below, launching decides and libraries differ most."""
-FITTED = frozenset(
-    {
-        ("infinity-fabric-mi250x",),
-        ("nvlink2-cube-mesh",),
-        ("nvlink3",),
-        ("nvlink3", "efa-400-per-node"),
-        ("nvlink4",),
-        ("nvlink4", "efa-3200-per-node"),
-    }
-)
-"""Links that calibration rows of a collective library exchanged over, innermost first."""
+_BULK = 1e8
+"""Long messages of no more bytes depend on how pipelines fill: they are off three times as far as those of more."""
 
 
 def collective_range(time: float, size: float, links: Sequence[str], *, level: float = LEVEL) -> Range:
@@ -32,10 +24,16 @@ def collective_range(time: float, size: float, links: Sequence[str], *, level: f
 
 def collective_error(size: float, links: Sequence[str]) -> tuple[str, float]:
     """What tells how far a message over some links is off, and by what factor, one standard deviation."""
-    known = tuple(links) in FITTED
-    regime = f"{'long' if size > LONG else 'short'}/{'across' if len(links) > 1 else 'inside'}"
+    known = FITTED.issuperset(links)
     told = "measured collectives over these links" if known else "measured collectives whose links were not fitted"
-    return told, model_error("collectives", regime, () if known else ("link",)).factor
+    return told, model_error("collectives", message_regime(size, links), () if known else ("link",)).factor
+
+
+def message_regime(size: float, links: Sequence[str]) -> str:
+    """Of which regime of the model's error a message over some links is."""
+    where = "across" if len(links) > 1 else "inside"
+    told = f"long/{where}/{'above' if size > _BULK else 'to'} 100 MB" if size > LONG else f"short/{where}"
+    return f"{told}/{links[-1]}" if links else told
 
 
 def links_of(cluster: Cluster, along: Iterable[float]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ pull far; every publication weighs alike, so that a long table does not outvote 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from volvelle.applications.collectives.measurements import CollectiveMeasurement
 from volvelle.applications.collectives.nccl_fit import fit_nccl
 from volvelle.applications.collectives.prediction import collective_times
 from volvelle.applications.collectives.series import Series, series_of, weighed
+from volvelle.applications.collectives.stages import STAGES, Stage
 from volvelle.applications.fit import least_from
 from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.applications.measured_table import CalibrationRows
@@ -24,76 +25,6 @@ from volvelle.quantities import FRACTION, SECONDS
 from volvelle.system.link import Link
 
 Column = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Constant:
-    """A number that a stage is free to choose, of one link or of several that share it."""
-
-    name: str
-    links: tuple[str, ...]
-    start: float
-    most: float = np.inf
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
-    """Some constants, and the groups of rows they are fitted to."""
-
-    groups: tuple[str, ...]
-    constants: tuple[Constant, ...]
-
-
-def _node(link: str, *groups: str, reduces: bool = False) -> Stage:
-    """A link inside a node. One node cannot tell steps from launching, so the latency of a step stays as it is."""
-    constants = [
-        Constant(name="setup", links=(link,), start=30e-6),
-        Constant(name="efficiency", links=(link,), start=0.8, most=1.0),
-        Constant(name="fill", links=(link,), start=60e-6),
-    ]
-    if reduces:
-        constants.append(Constant(name="reduction_efficiency", links=(link,), start=0.85, most=1.0))
-    return Stage(groups=groups, constants=tuple(constants))
-
-
-# The rows of vtrain-lut-* are those of peers-vtrain-* at fewer sizes. The OSU rows of JUWELS time MPI messages,
-# which use a node's links otherwise than a collective does.
-STAGES = (
-    _node("nvlink3", "azure-nd_a100_v4", "stas-a100", "peers-vtrain-a100", "peers-galvatron"),
-    _node(
-        "nvlink4",
-        "azure-nd_h100_v5",
-        "azure-nd_h200_v5",
-        "stas-h200",
-        "stas-nvls-sweep",
-        "stas-h200-ops",
-        "voltage-park",
-        reduces=True,
-    ),
-    _node("nvlink2-cube-mesh", "peers-vtrain-v100", "peers-aceso-v100"),
-    # On p5 the switches of the node are the narrowest, so p4de alone says what the network sustains.
-    Stage(
-        groups=("aws-p4de", "aws-p5"),
-        constants=(
-            Constant(name="latency", links=("efa-400-per-node",), start=60e-6),
-            Constant(name="fill", links=("efa-400-per-node",), start=400e-6),
-            Constant(name="latency", links=("efa-3200-per-node",), start=20e-6),
-            Constant(name="fill", links=("efa-3200-per-node",), start=300e-6),
-            Constant(name="efficiency", links=("efa-400-per-node", "efa-3200-per-node"), start=0.85, most=1.0),
-        ),
-    ),
-    Stage(
-        groups=("mi300x-transferbench",),
-        constants=(Constant(name="efficiency", links=("infinity-fabric-mi300x",), start=0.7, most=1.0),),
-    ),
-    Stage(
-        groups=("peers-nnscaler-mi200",),
-        constants=(
-            Constant(name="setup", links=("infinity-fabric-mi250x",), start=90e-6),
-            Constant(name="latency", links=("infinity-fabric-mi250x",), start=3e-6),
-        ),
-    ),
-)
 
 
 def fit_collectives(

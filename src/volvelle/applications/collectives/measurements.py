@@ -35,4 +35,5 @@ def collective_measurements(file: Path | None = None) -> MeasuredTable[Collectiv
     """All rows: those of the package, or those of one file (``.csv``, or ``.csv.gz``)."""
     if file is not None:
         return read_columns("collectives", CollectiveMeasurement, file=file)
-    return joined(*(read_columns(name, CollectiveMeasurement) for name in ("collectives", "collectives_peers")))
+    names = ("collectives", "collectives_peers", "collectives_logs")
+    return joined(*(read_columns(name, CollectiveMeasurement) for name in names))

@@ -8,9 +8,10 @@ from math import exp, log
 import numpy as np
 
 from volvelle.applications.collectives.collective_error import LONG
-from volvelle.applications.collectives.fit import Constant, Stage, fitted_stage, stage_residuals
+from volvelle.applications.collectives.fit import fitted_stage, stage_residuals
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
 from volvelle.applications.collectives.series import series_of
+from volvelle.applications.collectives.stages import Constant, Stage
 from volvelle.applications.measured_table import RowHead
 from volvelle.applications.own_factor import FREEDOM, machine_spreads, two_spreads
 from volvelle.catalogue import Catalogue

@@ -1,31 +1,51 @@
 """The range of a collective is what measured rows say that their fit did not see."""
 
 from volvelle import Catalogue
-from volvelle.applications.collectives.collective_error import FITTED, collective_range, links_of
+from volvelle.applications.collectives.collective_error import collective_range, links_of
 from volvelle.applications.collectives.measurements import collective_measurements
 from volvelle.applications.collectives.prediction import why_unusable
+from volvelle.applications.collectives.stages import FITTED, STAGES
 from volvelle.catalogue.model_errors import model_error
 from volvelle.spread import model_reach
 
 
 def test_ranges_are_those_of_rows_that_their_fit_did_not_see() -> None:
-    told = model_error("collectives", "long/inside")
+    told = model_error("collectives", "long/inside/above 100 MB/nvlink4")
     found = collective_range(1.0, 1e9, ("nvlink4",))
     assert found.high == told.factor ** model_reach(0.8)
     assert found.low == 1.0 / found.high
-    assert told.sources >= 10
+    assert told.rows >= 30
+    assert told.sources >= 4
 
 
 def test_fitted_links_are_those_of_calibration_rows(catalogue: Catalogue) -> None:
-    found = set()
+    found: set[str] = set()
     for row in collective_measurements().rows:
         library = not row.library.startswith("TransferBench") and not row.operation.startswith("osu")
         if row.head.split == "calibration" and library and why_unusable(row) is None:
             cluster = catalogue.cluster(f"{row.cluster}/{row.chips}")
-            found.add(links_of(cluster, [part.size for part in cluster.dimensions]))
+            found |= set(links_of(cluster, [part.size for part in cluster.dimensions]))
     assert found == FITTED
 
 
+def test_every_publication_of_a_stage_has_rows_over_its_links(catalogue: Catalogue) -> None:
+    rows = [row for row in collective_measurements().rows if row.head.split == "calibration" and not why_unusable(row)]
+    for stage in STAGES:
+        links = {link for constant in stage.constants for link in constant.links}
+        for group in stage.groups:
+            clusters = {f"{row.cluster}/{row.chips}" for row in rows if row.head.group == group}
+            assert clusters, group
+            for name in clusters:
+                crossed = links_of(catalogue.cluster(name), [part.size for part in catalogue.cluster(name).dimensions])
+                assert links & set(crossed), (group, name)
+                assert stage.between is (len(crossed) > 1), (group, name)
+
+
 def test_links_that_nobody_fitted_have_the_wider_range() -> None:
-    known, other = (collective_range(1.0, 1e9, links) for links in (("nvlink4",), ("nvlink4", "infiniband-ndr400")))
+    known, other = (collective_range(1.0, 1e9, links) for links in (("nvlink4",), ("nvlink4", "infiniband-hdr200")))
     assert other.low < known.low < 1.0 < known.high < other.high
+
+
+def test_messages_that_fill_pipelines_have_wider_ranges_than_those_that_keep_them_full() -> None:
+    filling, full = (collective_range(1.0, size, ("nvlink4", "infiniband-ndr400")) for size in (1e7, 1e9))
+    assert filling.low < full.low < 1.0 < full.high < filling.high

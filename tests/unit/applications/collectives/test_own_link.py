@@ -6,9 +6,10 @@ import pytest
 
 from tests.unit.interchange.logs.test_nccl_tests import as_text, sweeps
 from volvelle import Catalogue
-from volvelle.applications.collectives.fit import Constant, Stage, fitted_stage
+from volvelle.applications.collectives.fit import fitted_stage
 from volvelle.applications.collectives.own_link import fit_own_link, link_spreads, own_rows
 from volvelle.applications.collectives.series import series_of
+from volvelle.applications.collectives.stages import Constant, Stage
 from volvelle.applications.own_factor import FREEDOM, machine_spreads
 from volvelle.catalogue.model_errors import model_error
 from volvelle.interchange.logs.readers import log_of
@@ -28,7 +29,7 @@ def test_a_few_sizes_are_followed_as_far_as_published_sweeps_that_were_left_out_
     weight = count * between**2 / (count * between**2 + FREEDOM * within**2 / (FREEDOM + count - 1.0))
     followed = log(link.after["efficiency"] / link.before["efficiency"]) / log(alone / link.before["efficiency"])
     assert followed == pytest.approx(weight, rel=1e-6)
-    assert 0.2 < followed < 0.8
+    assert 0.2 < followed < 0.9
 
 
 def test_machines_are_further_apart_between_nodes_than_inside_them_and_as_left_out_rows_say() -> None:
