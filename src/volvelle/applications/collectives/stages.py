@@ -63,8 +63,11 @@ STAGES = (
         "voltage-park",
         reduces=True,
     ),
-    # NVLink 5 has rows, but steps on Blackwell and recommendation models are further off with what these say of it than
-    # with the constants of NVLink 4: tests of collectives do not use its switches as steps do.
+    # What NVLink 5 carries is taken from NVLink 4, as steps on Blackwell bear out; what its switches reduce is its own.
+    Stage(
+        groups=("nccl-b200-local", "oci-b300", "oci-gb200", "oci-gb300", "yangwhale-a4", "yangwhale-a4x"),
+        constants=(Constant(name="reduction_efficiency", links=("nvlink5",), start=0.75, most=1.0),),
+    ),
     _node("nvlink2-cube-mesh", "peers-vtrain-v100", "peers-aceso-v100"),
     # MI355X has long messages alone: launching and filling are taken to be MI300X's.
     Stage(
