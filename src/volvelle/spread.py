@@ -202,18 +202,21 @@ def log_normal(
     return np.asarray(median * np.exp(deviation * standard_normal(quantiles)))
 
 
-def model_reach(level: float) -> float:
-    """Deviations of a model's error that hold this share; as many as of a normal one for four fifths."""
-    return 0.0 if level <= 0 else float(_model_error(np.array([(1 + min(level, 1.0)) / 2]))[0])
+def model_reach(level: float, *, freedom: float = 4.0) -> float:
+    """Deviations of a model's error that hold this share; as many as of a normal one for four fifths.
+
+    Errors of fewer degrees of `freedom` have longer tails.
+    """
+    return 0.0 if level <= 0 else float(_model_error(np.array([(1 + min(level, 1.0)) / 2]), freedom)[0])
 
 
-def _model_error(quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Student's distribution of four degrees of freedom, as wide as the normal one at a tenth and nine tenths."""
-    return np.asarray(student(quantiles, 4.0) * _as_wide())
+def _model_error(quantiles: NDArray[np.float64], freedom: float = 4.0) -> NDArray[np.float64]:
+    """Student's distribution, of four degrees of freedom, as wide as the normal one at a tenth and nine tenths."""
+    return np.asarray(student(quantiles, freedom) * _as_wide(freedom))
 
 
-def _as_wide() -> float:
-    return NormalDist().inv_cdf(0.9) / float(student(0.9, 4.0))
+def _as_wide(freedom: float = 4.0) -> float:
+    return NormalDist().inv_cdf(0.9) / float(student(0.9, freedom))
 
 
 def model_share(deviations: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,9 +18,8 @@ from volvelle.applications.scores import ScoredRow
 from volvelle.applications.validation import validate
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.left_out import LeftOut, publications_left_out
-from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, axis_error, left_axes, model_error
+from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, axis_error, error_reach, left_axes, model_error
 from volvelle.catalogue.training_errors import reaches_left_out
-from volvelle.spread import model_reach
 
 LEVELS = (0.5, 0.8, 0.95)
 RANGED = ("training", "hpl", "hpcg", "fft", "dlrm", "collectives")
@@ -42,14 +41,21 @@ class RangedRow:
     """Of four fifths, at most zero."""
     high: float
     """Likewise, at least zero."""
+    application: str = ""
+    """Of which errors its range is: some have longer tails."""
 
     @classmethod
-    def of(cls, row: ScoredRow) -> "RangedRow | None":
+    def of(cls, row: ScoredRow, application: str = "") -> "RangedRow | None":
         """A scored row; None: its prediction has no range."""
         if row.low is None or row.high is None or row.low <= 0:
             return None
         ends = log(row.low / row.predicted), log(row.high / row.predicted)
-        return cls(error=log(row.measured / row.predicted), low=min(ends[0], 0.0), high=max(ends[1], 0.0))
+        return cls(
+            error=log(row.measured / row.predicted),
+            low=min(ends[0], 0.0),
+            high=max(ends[1], 0.0),
+            application=application,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +87,7 @@ def coverage_of(name: str, rows: Sequence[RangedRow]) -> Coverage:
     return Coverage(
         name=name,
         rows=len(rows),
-        covered=tuple(float(np.mean(needed <= _stretch(level) * (1 + 1e-9))) for level in LEVELS),
+        covered=tuple(float(np.mean(needed <= _stretches(rows, level) * (1 + 1e-9))) for level in LEVELS),
         bias=float(np.expm1(np.median(error))),
         half_width=float(np.mean(widths)),
         plain_covered=float(np.mean(plain)),
@@ -94,8 +100,10 @@ def _narrower(half_width: float) -> float:
     return 1.0 - half_width / ((log(1 + PLAIN) - log(1 - PLAIN)) / 2.0)
 
 
-def _stretch(level: float) -> float:
-    return model_reach(level) / model_reach(LEVEL)
+def _stretches(rows: Sequence[RangedRow], level: float) -> Column:
+    """How far ranges of a level reach, in those of four fifths."""
+    told = {word: error_reach(word, level) / error_reach(word, LEVEL) for word in {row.application for row in rows}}
+    return np.array([told[row.application] for row in rows])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +141,7 @@ def interval_report(
         one = application(word)
         validation = validate(one, catalogue=catalogue, splits=HELD_OUT, advance=advance)
         for scored in one.narrowed(validation).rows:
-            found = RangedRow.of(scored)
+            found = RangedRow.of(scored, word)
             if found is not None:
                 split = "that contradict themselves" if one.contradiction(scored.row) else scored.head.split
                 rows.setdefault((word, split), []).append(found)
@@ -166,7 +174,7 @@ def _publications(words: Iterable[str]) -> Iterable[Coverage]:
                 yield coverage_of(
                     f"{word}: {source}",
                     [
-                        RangedRow(error=row.residual, low=-reach, high=reach)
+                        RangedRow(error=row.residual, low=-reach, high=reach, application=word)
                         for row, reach in zip(own, reaches, strict=True)
                     ],
                 )

@@ -10,7 +10,7 @@ from volvelle.spread import model_reach
 
 
 def test_ranges_are_those_of_rows_that_their_fit_did_not_see() -> None:
-    told = model_error("collectives", "long/inside/above 100 MB/nvlink4")
+    told = model_error("collectives", "long/inside/above 30 MB/nvlink4")
     found = collective_range(1.0, 1e9, ("nvlink4",))
     assert found.high == told.factor ** model_reach(0.8)
     assert found.low == 1.0 / found.high
