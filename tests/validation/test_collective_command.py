@@ -1,4 +1,4 @@
-"""Measured collectives, asked of the command one by one. Of sixty, fifty are rows that links were fitted to."""
+"""Measured collectives, asked of the command one by one. Of sixty, 53 are rows that links were fitted to."""
 
 import json
 from pathlib import Path
@@ -44,7 +44,7 @@ def test_sixty_measured_rows_are_answered_by_the_command_with_their_errors(tmp_p
         assert document["seconds"] == pytest.approx(scored.predicted, rel=1e-12), scored.label
         errors.setdefault(row.head.split, []).append(abs(document["seconds"] / scored.measured - 1.0))
         inside += document["range"]["low"] <= scored.measured <= document["range"]["high"]
-    assert {split: len(each) for split, each in errors.items()} == {"calibration": 50, "heldout": 10}
+    assert {split: len(each) for split, each in errors.items()} == {"calibration": 53, "heldout": 7}
     medians = {split: float(np.median(each)) for split, each in errors.items()}
     print(f"median errors {medians}, {inside} of {ROWS} inside their ranges")
     assert medians["calibration"] <= MEDIAN

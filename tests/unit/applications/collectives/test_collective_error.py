@@ -1,18 +1,22 @@
 """The range of a collective is what measured rows say that their fit did not see."""
 
+from math import log
+
+import pytest
+
 from volvelle import Catalogue
 from volvelle.applications.collectives.collective_error import collective_range, links_of
 from volvelle.applications.collectives.measurements import collective_measurements
 from volvelle.applications.collectives.prediction import why_unusable
 from volvelle.applications.collectives.stages import FITTED, STAGES
 from volvelle.catalogue.model_errors import model_error
-from volvelle.spread import model_reach
+from volvelle.spread import model_reach, student
 
 
 def test_ranges_are_those_of_rows_that_their_fit_did_not_see() -> None:
     told = model_error("collectives", "long/inside/above 30 MB/nvlink4")
     found = collective_range(1.0, 1e9, ("nvlink4",))
-    assert found.high == told.factor ** model_reach(0.8)
+    assert found.high == pytest.approx(told.factor ** model_reach(0.8), rel=1e-9)
     assert found.low == 1.0 / found.high
     assert told.rows >= 30
     assert told.sources >= 4
@@ -49,3 +53,12 @@ def test_links_that_nobody_fitted_have_the_wider_range() -> None:
 def test_messages_that_fill_pipelines_have_wider_ranges_than_those_that_keep_them_full() -> None:
     filling, full = (collective_range(1.0, size, ("nvlink4", "infiniband-ndr400")) for size in (1e7, 1e9))
     assert filling.low < full.low < 1.0 < full.high < filling.high
+
+
+def test_collectives_have_longer_tails_than_other_models() -> None:
+    told = model_error("collectives", "long/inside/above 30 MB/nvlink4")
+    half, most = (collective_range(1.0, 1e9, ("nvlink4",), level=level).high for level in (0.5, 0.95))
+    assert half < told.factor ** model_reach(0.5)
+    assert most > told.factor ** model_reach(0.95)
+    share = student(0.975, 2.0) / student(0.9, 2.0)
+    assert log(most) / told.reach == pytest.approx(float(share), rel=1e-6)

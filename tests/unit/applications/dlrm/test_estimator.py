@@ -167,7 +167,7 @@ def test_rows_put_questions_or_say_why_not(catalogue: Catalogue) -> None:
 
 
 def test_vectors_added_up_inside_nodes_leave_them_fewer_and_cost_nothing_more_in_one_node(catalogue: Catalogue) -> None:
-    step, placement = DlrmStep(shape=MLPERF, batch=65536), placed(MLPERF, Placement.ROW)
+    step, placement = DlrmStep(shape=MLPERF, batch=131072), placed(MLPERF, Placement.ROW)
     for machine, less in (("dgx-h100/8", False), ("dgx-h100/64", True)):
         cluster = catalogue.cluster(machine)
         straight, relayed = (DlrmModel(relayed=way).estimate(step, cluster, placement).time for way in (False, True))
