@@ -27,8 +27,8 @@ COUNTED = {"collectives": 0.25}
 (0.940 for 0.946 of collectives, and 0.934 with a half, which holds fewer publications in their band)."""
 
 TAILS = {"collectives": 2.0}
-"""Degrees of freedom of errors that are not of four. Of publications of collectives that are left out in turn, ranges of
-50 and 95 % then hold 49 and 94 %, with four 55 and 92 %; scores are alike."""
+"""Degrees of freedom of errors that are not of four. Of publications of collectives that are left out in turn, ranges
+of 50 and 95 % then hold 49 and 94 %, with four 55 and 92 %; scores are alike."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
