@@ -53,6 +53,7 @@ ADDED = {
     "estimators/training/gathered_units.py": 95,
     "applications/least_widths.py": 45,
     "applications/training/ran_or_failed.py": 245,
+    "applications/training/printed_memory.py": 90,
     "laws/sensitivity.py": 105,
     "applications/training/evidence.py": 175,
     "report/range_words.py": 45,
