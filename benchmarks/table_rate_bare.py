@@ -311,7 +311,13 @@ class _Bare:
             working = kept - 2 * x * p + (0 if fused else interior)
             kept = 2 * x * p
         kept_ahead, kept_behind = x * p, 4 * x * p + vt
-        ending = np.maximum(working, np.where(t.tensor > 1, self.shared_loss, self.loss) * vt)
+        loss = np.where(t.tensor > 1, self.shared_loss, self.loss) * vt
+        # With ZeRO-3 two layers are whole while one is at work, and gradients of one; beside the loss table and layer.
+        whole = np.where((t.zero >= 3) & (t.data > 1), 1.0, 0.0)
+        working_whole, loss_whole = 8.0 * held * whole, (2.0 * held + 2.0 * table + 4.0 * h) * whole
+        at_loss = loss + loss_whole > working + working_whole
+        ending = np.where(at_loss, loss, np.maximum(working, np.where(whole, 0.0, loss)))
+        ending_whole = np.where(at_loss, loss_whole, working_whole)
         states = 2.0 / np.where(t.zero >= 3, t.data, 1.0) + 4.0 / np.where(t.zero >= 2, t.data, 1.0)
         states = states + 12.0 / np.where(t.zero >= 1, t.data, 1.0) + np.where(t.zero >= 2, 0.0, self.copied)
 
@@ -321,8 +327,9 @@ class _Bare:
 
         fly, land = flying(0.0), flying(t.pipeline - 1.0)
         memory = own_first * states + (kept * at_first * fly + np.where(single, ending, working)) * self.gaps
+        memory += np.where(single, ending_whole, working_whole)
         memory += (kept_ahead + np.where(single, kept_behind, 0.0)) * fly * self.gaps
-        other = own_last * states + (kept * least * land + ending) * self.gaps
+        other = own_last * states + (kept * least * land + ending) * self.gaps + ending_whole
         # The piece with the head holds one micro-batch: it goes back through it as soon as it has come.
         through = np.where((t.interleave > 1) & ~single, 1.0, land)
         other += (kept_behind + np.where(single, kept_ahead, 0.0)) * through * self.gaps
@@ -330,7 +337,7 @@ class _Bare:
         if np.any(most > at_first):
             second = (
                 most * held * states + (kept * most * flying(np.minimum(1.0, t.pipeline - 1.0)) + working) * self.gaps
-            )
+            ) + working_whole
             fullest = np.where(t.pipeline > 2, np.maximum(fullest, second), fullest)
         return time, fullest + self.reserved
 

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 52_900
+MOST_LINES = 53_000
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -42,15 +42,18 @@ not divide, by 80 for what a loss and a moment take of memory, by 110 for the ch
 holds of losses and gradients beside and shares of Student's distribution, by 100 for rates by shapes that own runs tell
 of, by 170 for values that look at the kinds of their fields and what is read or made once a process, by 180 for ranges
 of studies that map and quantiles of steps as measures, by 100 for what ranges of plans, studies and maps rest on, by
-190 for vectors that are added up inside a node, what ran by own runs, and ranges of what maps cost; and
-down by 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
+190 for vectors that are added up inside a node, what ran by own runs, and ranges of what maps cost, by 100 for weights
+that are whole for a while and every second product that is kept; and down by 840, by 520 as the room of MCL-HPL is
+counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "estimators/own_shapes.py": 125,
     "estimators/factored.py": 40,
     "estimators/question_error.py": 100,
     "estimators/training/constant_slopes.py": 60,
+    "estimators/training/gathered_units.py": 95,
     "applications/least_widths.py": 45,
     "applications/training/ran_or_failed.py": 245,
+    "applications/training/printed_memory.py": 90,
     "laws/sensitivity.py": 105,
     "applications/training/evidence.py": 175,
     "report/range_words.py": 45,

@@ -106,7 +106,7 @@ def build_calibration(file: CalibrationFile, sources: Collection[str]) -> Calibr
             raise UnknownNameError.among("constant of a calibration", name, CONSTANTS)
     exact = dict.fromkeys(ERRORS, "it is itself how far an estimate may be off, so state a larger value")
     exact["memory_margin"] = "it is chosen and not measured"
-    for name in ("loss_bytes", "sharded_loss_bytes", "gradient_copy_bytes"):
+    for name in ("loss_bytes", "sharded_loss_bytes", "gradient_copy_bytes", "weight_shard_bytes"):
         exact[name] = "its doubt is in the error of memory"
     constants = {
         name: figures.read(name, datum, CONSTANTS[name], exact=exact.get(name, ""))

@@ -28,10 +28,14 @@ class StackEntry(BaseModel):
     gradient_copy_bytes: float | None = None
     """Bytes a parameter of gradients that it holds in 16 bits too (:func:`volvelle.laws.footprint.gradient_bytes`)."""
 
+    weight_shard_bytes: float | None = None
+    """Bytes a parameter of weights that it shares out with ZeRO-3 beside those in 32 bits
+    (:func:`volvelle.laws.footprint.weight_bytes`); None: as many as it gathers."""
+
     @property
     def bytes_held(self) -> dict[str, float]:
         """What it states of memory, by the names of constants."""
-        names = ("loss_bytes", "sharded_loss_bytes", "gradient_copy_bytes")
+        names = ("loss_bytes", "sharded_loss_bytes", "gradient_copy_bytes", "weight_shard_bytes")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 

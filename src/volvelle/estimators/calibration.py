@@ -79,6 +79,8 @@ class FittedConstants:
     """Likewise where tensor ranks share the logits; None: as much."""
     gradient_copy_bytes: Bytes = number(STATE_BYTES, 0.0)
     """Bytes a parameter of gradients in 16 bits that software holds beside those it accumulates in 32."""
+    weight_shard_bytes: Bytes | None = number(STATE_BYTES, None)
+    """Bytes a parameter of weights that replicas share out with ZeRO-3 beside a copy in 32 bits; None: in 16 bits."""
     memory_margin: Fraction = number(MARGIN, 0.0)
     """Share of the memory of chips and hosts that is left free before something is said to fit; no more than the
     fullest of own runs left by prediction, which is less than nothing where that is more than there is."""

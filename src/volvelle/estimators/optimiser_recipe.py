@@ -18,6 +18,8 @@ class OptimiserRecipe:
     """Of one trainable parameter."""
 
     state: Bytes
+    master: Bytes
+    """Of them those of a master copy of the weights."""
     work: float
     """FLOP of products of matrices."""
 
@@ -33,13 +35,13 @@ def optimiser_recipe(
     each = element_bytes(moments)
     plain = optimiser.moments * each + float(narrow_state_bytes(float(optimiser.narrow_moments)))
     if not (optimiser.factored_moments or optimiser.orthogonalises):
-        return OptimiserRecipe(state=copy + plain, work=0.0)
+        return OptimiserRecipe(state=copy + plain, master=copy, work=0.0)
     shapes = list(trainable_shapes(model))
     parameters = sum(shape.parameters for shape in shapes)
     state = sum(_state(optimiser, shape, each) for shape in shapes) / parameters
     turned = [shape for shape in shapes if optimiser.orthogonalises and shape.in_layer and shape.is_matrix]
     work = sum(shape.count * float(orthogonalisation_work(shape.rows, shape.columns)) for shape in turned)
-    return OptimiserRecipe(state=copy + state, work=work / parameters)
+    return OptimiserRecipe(state=copy + state, master=copy, work=work / parameters)
 
 
 def _state(optimiser: Optimiser, shape: WeightShape, each: Bytes) -> Bytes:

@@ -87,6 +87,7 @@ class SustainedRates:
     loss_bytes: Bytes
     sharded_loss_bytes: Bytes | None
     gradient_copy_bytes: Bytes
+    weight_shard_bytes: Bytes | None
     memory_margin: Fraction
     levels: tuple[NetworkLevel, ...]
     spans: tuple[int, ...]
@@ -135,6 +136,7 @@ class SustainedRates:
             loss_bytes=fitted.loss_bytes,
             sharded_loss_bytes=fitted.sharded_loss_bytes,
             gradient_copy_bytes=fitted.gradient_copy_bytes,
+            weight_shard_bytes=fitted.weight_shard_bytes,
             memory_margin=fitted.memory_margin,
             levels=tuple(
                 NetworkLevel(

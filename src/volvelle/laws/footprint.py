@@ -7,14 +7,45 @@ from volvelle.quantities import Bytes, Count, Fraction, is_plainly
 
 
 @cites("rajbhandari2020zero", place="section 5, figure 1: P_os+g+p")
-def weight_bytes(parameters: Count, *, each: Bytes, data_parallel: Count, zero: Count) -> Bytes:
+def weight_bytes(
+    parameters: Count, *, each: Bytes, data_parallel: Count, zero: Count, shard: Bytes | None = None
+) -> Bytes:
     r"""Weights held by one chip: all of its share, or with ZeRO-3 one replica's part of it.
 
-    $$ M = \frac{\Psi\,e}{d} \ (z \ge 3), \qquad M = \Psi\,e \ (z < 3) $$
+    $$ M = \frac{\Psi\,e_s}{d} \ (z \ge 3), \qquad M = \Psi\,e \ (z < 3) $$
 
-    Assumes parts of equal size.
+    Assumes parts of equal size. Parts take as many bytes a weight as the whole, unless `shard` says how many: none
+    where the optimiser's copy in 32 bits is the only one that is shared out, as PyTorch FSDP has it.
     """
-    return parameters * each / np.where(zero >= 3, data_parallel, 1.0)
+    if shard is None:
+        return parameters * each / np.where(zero >= 3, data_parallel, 1.0)
+    return parameters * np.where(zero >= 3, shard / data_parallel, each)
+
+
+@cites("zhao2023fsdp", place="sections 3.2.1, 4.2 and 4.3: units are gathered, and their gradients reduced, one by one")
+def gathered_bytes(unit: Bytes, *, ahead: Bytes) -> Bytes:
+    r"""Weights that are whole with ZeRO-3 while a unit is at work: its own, and those of the unit that comes next.
+
+    $$ M = u + a $$
+
+    Bytes in the type that is gathered. Assumes a prefetch of one unit, as PyTorch FSDP2 does by default
+    (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py@002a76f, pre_backward): the gather for the next unit is
+    started when the weights of this one are there. A forward pass holds the buffer of the gather before until the next
+    one, which is as much. Gradients of the unit come as its activations go, and are not counted beside them.
+    """
+    return unit + ahead
+
+
+@cites("zhao2023fsdp", place="section 4.3, gradients are reduced while the unit before is computed")
+def scattered_bytes(behind: Count, *, each: Bytes) -> Bytes:
+    r"""Gradients that are whole with ZeRO-3 while they are summed and shared out: those of the unit that ran last.
+
+    $$ M = n\,e $$
+
+    In the type that they are reduced in: PyTorch FSDP2 copies a unit's gradients into one buffer, which lives until the
+    backward pass of the next unit has run (_fsdp_param_group.py@002a76f, post_backward). Assumes one such buffer.
+    """
+    return behind * each
 
 
 @cites("wang2023zeropp", place="section 3.2, hierarchical partitioning (hpZ): the secondary partition")

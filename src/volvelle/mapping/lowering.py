@@ -56,7 +56,8 @@ class BlockLowering:
         self.fused_regions = {op.region for op in self.forward if op.region} if structure.fused_attention else set()
         ahead = self.forward if self.backward else []
         self.recomputed = run_again(ahead, structure.recompute, repeats=block.repeat > 1, fused=self.fused_regions)
-        light = self.recomputed if structure.recompute is Recompute.LIGHT else []
+        self.alternates = structure.recompute is Recompute.ALTERNATE
+        light = self.recomputed if structure.recompute is Recompute.LIGHT or self.alternates else []
         self.light = {name: op for op in light for name in op.outputs}
         self.remade = made_inside(self.forward, self.recomputed) | set(self.light)
         self.recomputes_all = bool(self.backward) and self.recomputed == self.forward
@@ -244,9 +245,10 @@ class BlockLowering:
     def _brought(self, builder: ProgramBuilder, tensor: str, reader: str, phase: Phase) -> tuple[str, str]:
         """The value that a reader takes of a tensor, made by collectives where it is not there yet."""
         value = (tensor, "")
-        repeats = phase is Phase.RECOMPUTE and self.recomputes_all
         for axis, wanted in self._conversions.get((tensor, reader), ()):
             copy = f"{wanted.collective.value} over {axis.name}, {wanted.phase.name.lower()}"
+            gathers = self.alternates and wanted.collective is Collective.ALL_GATHER  # other exchanges are kept
+            repeats = phase is Phase.RECOMPUTE and (self.recomputes_all or gathers)
             if (phase is wanted.phase or repeats) and not builder.has(tensor, copy, phase):
                 exchange = replace(self.exchange(axis, wanted), phase=phase)
                 size = self._converted(axis, wanted)

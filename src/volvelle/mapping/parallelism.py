@@ -51,6 +51,9 @@ class Recompute(IntEnum):
     """Everything but each layer's input."""
     LIGHT = 3
     """What is cheap for the memory it frees: norms, activation functions, and what is made from low ranks."""
+    ALTERNATE = 4
+    """All but what attention and every second product beside it make: torchtitan's selective recomputation of
+    operations (torchtitan/distributed/activation_checkpoint.py@b5bcd76, SelectiveAC)."""
 
     @property
     def word(self) -> str:

@@ -9,13 +9,19 @@ from volvelle.workload.operations import Contraction, Normalisation, Operation, 
 def run_again(
     forward: Sequence[Operation], kind: Recompute, *, repeats: bool, fused: Collection[str]
 ) -> Sequence[Operation]:
-    """Forward operations that run again: a block that repeats whole, regions that are not fused, or what is cheap."""
+    """Forward operations that run again: a block that repeats whole, regions that are not fused, or what is cheap.
+
+    Or all but regions and every second product beside them, in the order in which they run.
+    """
     if kind is Recompute.FULL and repeats:
         return forward
     if kind is Recompute.SELECTIVE:
         return [op for op in forward if op.region and op.region not in fused]
     if kind is Recompute.LIGHT and repeats:
         return [op for op in forward if not op.region and is_light(op)]
+    if kind is Recompute.ALTERNATE and repeats:
+        kept = [op for op in forward if not op.region and isinstance(op.kind, Contraction)][::2]
+        return [op for op in forward if not op.region and op not in kept]
     return []
 
 

@@ -149,7 +149,8 @@ def _may_fit(table: MappingTable, step: TrainingStep, cluster: Cluster) -> NDArr
     replicas = combined(table, REPLICAS)
     sharing_out = combined(table, [axis for axis in AXES if axis not in REPLICAS])
     least = step.model.trainable_parameters() / sharing_out
-    held = element_bytes(step.weight_element) / np.where(table.zero >= 3, replicas, 1.0)
+    # Software may share out weights in 32 bits alone, which are among the states.
+    held = np.where(table.zero >= 3, 0.0, element_bytes(step.weight_element))
     held = held + element_bytes(step.gradient_element) / np.where(table.zero >= 2, replicas, 1.0)
     held = held * (1.0 - table.offload_weights)
     states = float(np.max(step.optimiser_state)) / np.where(table.zero >= 1, replicas, 1.0)

@@ -91,6 +91,7 @@ def training_step(
         expert_load=expert_load,
         optimiser=chosen.name,
         optimiser_state=recipe.state,
+        master=recipe.master,
         optimiser_work=recipe.work,
         tuning=None if tuning.does_nothing else tuning,
     )
@@ -111,6 +112,7 @@ def lighter_steps(step: TrainingStep) -> Iterator[tuple[str, TrainingStep]]:
                 step,
                 optimiser=_NARROW,
                 optimiser_state=recipe.state,
+                master=recipe.master,
                 optimiser_work=recipe.work,
                 gradient_element="bf16",
             ),

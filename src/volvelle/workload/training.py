@@ -62,6 +62,8 @@ class TrainingStep:
     """Element type gradients are accumulated and exchanged in."""
     optimiser_state: Bytes = number(STATE_BYTES, 12.0)
     """Bytes a trainable parameter: fp32 weights, momentum and variance for mixed-precision Adam."""
+    master: Bytes = number(STATE_BYTES, 4.0)
+    """Of them those of weights in a wider type; none where weights are kept in their own alone."""
     optimiser_work: float = number(STATE_WORK, 0.0)
     """FLOP of products a trainable parameter in the optimiser's step: some turn matrices (Muon)."""
     optimiser: str = "adam"

@@ -5,9 +5,11 @@ import pytest
 from volvelle.laws.footprint import (
     activation_bytes,
     fragmented_bytes,
+    gathered_bytes,
     gradient_bytes,
     loss_bytes,
     optimiser_bytes,
+    scattered_bytes,
     secondary_weight_bytes,
     weight_bytes,
 )
@@ -26,6 +28,18 @@ def test_a_second_copy_is_shared_out_among_its_group_with_zero_3_alone() -> None
     assert secondary_weight_bytes(96.0, each=2.0, group=8.0, zero=3.0) == 24.0
     assert secondary_weight_bytes(96.0, each=2.0, group=0.0, zero=3.0) == 0.0
     assert secondary_weight_bytes(96.0, each=2.0, group=8.0, zero=2.0) == 0.0
+
+
+def test_weights_that_are_shared_out_in_32_bits_alone_are_counted_with_the_optimiser() -> None:
+    assert weight_bytes(96.0, each=2.0, data_parallel=8.0, zero=3.0, shard=0.0) == 0.0
+    assert weight_bytes(96.0, each=2.0, data_parallel=8.0, zero=1.0, shard=0.0) == 192.0
+
+
+def test_two_layers_of_llama_405b_are_whole_at_a_time_and_gradients_of_one() -> None:
+    """3.19 B parameters: 6.4 GB in bf16 twice, and 12.8 GB of gradients in fp32."""
+    layer = 2.0 * 16_384 * (16_384 + 1024) + 3.0 * 16_384 * 53_248
+    assert gathered_bytes(2.0 * layer, ahead=2.0 * layer) == pytest.approx(12.7e9, rel=0.01)
+    assert scattered_bytes(layer, each=4.0) == pytest.approx(12.7e9, rel=0.01)
 
 
 def test_a_loss_in_place_needs_what_korthikanti_counts_for_logits() -> None:

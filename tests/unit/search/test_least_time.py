@@ -23,7 +23,7 @@ def _step(catalogue: Catalogue, model: str, **recipe: object) -> TrainingStep:
 SPACE = Space(
     context=(1, 2),
     schedule=tuple(Schedule),
-    recompute=(Recompute.NONE, Recompute.SELECTIVE, Recompute.FULL, Recompute.LIGHT),
+    recompute=(Recompute.NONE, Recompute.SELECTIVE, Recompute.FULL, Recompute.LIGHT, Recompute.ALTERNATE),
     largest_micro_batch=4,
 )
 

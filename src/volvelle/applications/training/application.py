@@ -14,6 +14,7 @@ from volvelle.applications.training.layouts import LAYOUT_GROUPS, layout_finding
 from volvelle.applications.training.left_out import left_out_findings
 from volvelle.applications.training.measurements import TrainingMeasurement, training_measurements
 from volvelle.applications.training.pairs import pair_findings
+from volvelle.applications.training.printed_memory import printed_findings
 from volvelle.applications.training.ran_or_failed import tried_findings
 from volvelle.applications.training.rows import TrainingQuestion, training_question
 from volvelle.catalogue import Catalogue
@@ -58,6 +59,7 @@ class Training(Application[TrainingMeasurement, TrainingStep, ParallelMapping, N
         yield from left_out_findings(validation)
         yield from fits_findings(validation)
         yield from tried_findings()
+        yield from printed_findings()
 
     def label(self, row: TrainingMeasurement, question: TrainingQuestion) -> str:
         """The model and its machine."""

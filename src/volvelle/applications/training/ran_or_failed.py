@@ -85,7 +85,7 @@ def tried_fits() -> tuple[TriedFit, ...]:
             raise DescriptionError(f"row {row.head.row_id} of llm_ran_or_failed.csv cannot be asked about: {asked}")
         step = asked.work
         if row.state_bytes is not None:
-            step = replace(step, optimiser_state=row.state_bytes)
+            step = replace(step, optimiser_state=row.state_bytes, master=0.0)  # weights are in 16 bits alone
         if row.gradients:
             step = replace(step, gradient_element=row.gradients)
         system = asked.system

@@ -35,7 +35,7 @@ ZeRO          as stated, with the shard group where one is; HSDP shares out with
 recompute     none, full, selective as stated; MaxText "minimal" → selective, "offloaded" and "partial" → full; not
               stated, or by a recipe of another micro-batch: that, or none, if it fits, since the run ran; else
               activations off-load (NeMo with FSDP), else full. FMS-FSDP's "selective" is some whole blocks, however
-              many: selective if that fits, else full. Torchtitan's keeps attention and every second product: light
+              many: selective if that fits, else full. Torchtitan's: alternate; light where it is timed, as was fitted
 sequence      sequence parallelism as stated; not stated: modern yes, classic no. Ulysses: heads swapped for positions
 micro-batch   as stated, or batch / (replicas × accumulation); not stated: 1. MaxText and Paxml state the batch of a
               device and accumulate nothing: the whole share of a replica. Torchtitan in a pipeline, not stated: as many
@@ -84,7 +84,7 @@ TrainingQuestion = Question[TrainingStep, ParallelMapping, None]
 
 
 _WHOLE_SHARE = ("maxtext", "paxml", "pathways", "google mlperf")
-_AS_MANY_AS_STAGES = ("torchtitan",)
+_AS_MANY_AS_STAGES = _ALTERNATING = ("torchtitan",)
 _OVER_CONTEXT = ("torchtitan",)
 """Software that shares out among ranks of context parallelism too, beside the replicas that it names."""
 _LAYER_A_PIECE = ("nemo", "megatron-core", "megatron-bridge", "mlperf")
@@ -114,7 +114,7 @@ def training_question(row: TrainingMeasurement, catalogue: Catalogue, *, timed: 
     try:
         _refuse(row, timed=timed)
         model = _workload(model_shape(row, assumed))
-        mapping = _mapping(row, assumed)
+        mapping = _mapping(row, assumed, timed=timed)
         cluster = _cluster(row, catalogue, assumed)
         element, sure = row.stated_element
         if not sure:
@@ -168,7 +168,7 @@ def _gradient_element(row: TrainingMeasurement) -> str:
 # -- layout --------------------------------------------------------------------------------------------------
 
 
-def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
+def _mapping(row: TrainingMeasurement, assumed: list[str], *, timed: bool) -> ParallelMapping:
     recipe = _recipe(row, assumed)
     tensor = stated(row.tensor, "tensor parallelism")
     pipeline = stated(row.pipeline, "pipeline parallelism")
@@ -188,6 +188,7 @@ def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
     other_batch = recipe.micro_batch is not None and recipe.micro_batch != micro_batch
     if not sure and (recipe is _PLAIN or other_batch):
         assumed.append(_RECOMPUTATION)
+    alternates = not timed and made_by(row, _ALTERNATING)
     sequence_parallel = tensor > 1 and _sequence_parallel(row, assumed)
     whole = sequence_parallel and _whole_experts(row, data * context)
     return ParallelMapping(
@@ -209,7 +210,7 @@ def _mapping(row: TrainingMeasurement, assumed: list[str]) -> ParallelMapping:
         zero_secondary=second,
         overlap=overlaps_replicas(row, zero),
         sequence_parallel=sequence_parallel,
-        recompute=recompute,
+        recompute=Recompute.ALTERNATE if recompute is Recompute.LIGHT and alternates else recompute,
         offload_activations=bool(recipe.offload_layers),
         fused_attention=not is_classic(row),
     )

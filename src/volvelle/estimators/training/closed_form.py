@@ -160,7 +160,7 @@ def _lighter(workload: TrainingStep, system: Cluster, mapping: ParallelMapping) 
         options.append(("--fused-attention", replace(mapping, fused_attention=True)))
     options += [
         (f"--recompute {recompute.word}", replace(mapping, recompute=recompute))
-        for recompute in Recompute
+        for recompute in (Recompute.SELECTIVE, Recompute.FULL, Recompute.LIGHT)  # that any software has
         if recompute > mapping.recompute
     ]
     if mapping.data > 1:

@@ -1,7 +1,7 @@
 """What the fullest rank of a pipeline holds."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from volvelle.estimators.kernels import total
 from volvelle.estimators.result import FRAGMENTS
+from volvelle.estimators.training.gathered_units import Gathered
 from volvelle.estimators.training.replicas import Replicas
 from volvelle.estimators.training.stages import OfBlocks, Stage, Stages
 from volvelle.laws.footprint import (
@@ -49,6 +50,8 @@ class MemoryRecipe:
     weight: Bytes
     gradient: Bytes
     optimiser: Bytes
+    weight_shard: Bytes | None = None
+    """Of weights where replicas share them out; None: as many as where they do not."""
     gradient_copy: Bytes = 0.0
     """Of gradients in the type of the weights, held beside those that are accumulated in a wider one."""
     reserved: Bytes = 0.0
@@ -57,11 +60,15 @@ class MemoryRecipe:
     """Lost between tensors over what activations take, as a share."""
 
     @staticmethod
-    def of(step: TrainingStep, *, gradient_copy: Bytes = 0.0) -> "MemoryRecipe":
-        """As a step has it; without gradients and optimiser if it is a forward pass alone."""
+    def of(step: TrainingStep, *, gradient_copy: Bytes = 0.0, weight_shard: Bytes | None = None) -> "MemoryRecipe":
+        """As a step has it; without gradients and optimiser if it is a forward pass alone.
+
+        What software shares out of weights beside a wider copy, `weight_shard`, counts where there is such a copy.
+        """
         weight, gradient = element_bytes(step.weight_element), element_bytes(step.gradient_element)
         return MemoryRecipe(
             weight=weight,
+            weight_shard=weight_shard if step.backward and step.master > 0.0 else None,
             gradient=gradient if step.backward else 0.0,
             gradient_copy=gradient_copy if step.backward and gradient > weight else 0.0,
             optimiser=step.optimiser_state if step.backward else 0.0,
@@ -86,7 +93,7 @@ def state_bytes(
     shares = {"data_parallel": sharing, "zero": zero}
     held = parameters if is_plainly(copies, 1.0) else parameters * copies
     return [
-        shared_weights(held, each=recipe.weight, secondary=secondary, **shares),
+        shared_weights(held, each=recipe.weight, shard=recipe.weight_shard, secondary=secondary, **shares),
         0.0
         if is_plainly(recipe.gradient, 0.0)
         else gradient_bytes(parameters, each=recipe.gradient, copied=recipe.gradient_copy, **shares),
@@ -95,10 +102,16 @@ def state_bytes(
 
 
 def shared_weights(
-    parameters: Number, *, each: Number, data_parallel: Number, zero: Number, secondary: Number
+    parameters: Number,
+    *,
+    each: Number,
+    data_parallel: Number,
+    zero: Number,
+    secondary: Number,
+    shard: Number | None = None,
 ) -> Number:
     """Bytes of weights on a chip, with its part of a second copy where near replicas keep one."""
-    first = weight_bytes(parameters, each=each, data_parallel=data_parallel, zero=zero)
+    first = weight_bytes(parameters, each=each, data_parallel=data_parallel, zero=zero, shard=shard)
     if not np.any(secondary > 0):
         return first
     return first + secondary_weight_bytes(parameters, each=each, group=secondary, zero=zero)
@@ -116,13 +129,21 @@ class Held:
     """Trainable parameters of one kind: those that every replica holds, or experts, which replicas share out."""
 
     def __init__(
-        self, stages: Stages, each: OfBlocks, replicas: Replicas, *, tied: Number = 0.0, frozen: "Frozen | None" = None
+        self,
+        stages: Stages,
+        each: OfBlocks,
+        replicas: Replicas,
+        *,
+        tied: OfBlocks | None = None,
+        frozen: "Frozen | None" = None,
     ) -> None:
         self.each = each
         self.replicas = replicas
-        self.tied = tied
+        self.read = each if tied is None else {name: count + tied[name] for name, count in each.items()}
+        """With those of another block that it reads too."""
+        self.tied: Number = 0.0 if tied is None else total(tied.values())
         """Weights of another stage that the last holds again."""
-        self.most = stages.most(each, at_last=tied)
+        self.most = stages.most(each, at_last=self.tied)
         self.frozen = frozen
         """Weights beside them that training leaves as they are; None: there are none."""
 
@@ -130,6 +151,10 @@ class Held:
         """How many one stage holds."""
         found = stage.total(self.each)
         return found + self.tied if stage is stages.last else found
+
+    def frozen_read(self, block: str) -> Number:
+        """Bytes of weights that training leaves as they are and a block reads."""
+        return 0.0 if self.frozen is None else self.frozen.each[block] + self.frozen.tied_each.get(block, 0.0)
 
     def most_bytes(self, stages: Stages, each: Bytes) -> Number | None:
         """Bytes of all weights on the stage that has most, so many a trainable parameter; None: nothing is frozen."""
@@ -144,8 +169,13 @@ class Frozen:
     """Bytes of weights that training leaves as they are."""
 
     each: OfBlocks
-    tied: Number = 0.0
-    """Of another stage's that the last holds again."""
+    tied_each: OfBlocks = field(default_factory=dict)
+    """Of another block's that one reads too."""
+
+    @property
+    def tied(self) -> Number:
+        """Of another stage's that the last holds again."""
+        return total(self.tied_each.values())
 
     def on(self, stages: Stages, stage: Stage) -> Number:
         """How much one stage holds."""
@@ -164,9 +194,12 @@ def stage_memory(
     micro_batches: Number,
     *,
     gradient_copy: Bytes = 0.0,
+    weight_shard: Bytes | None = None,
 ) -> tuple[list[Number], NDArray[np.int64], Number]:
     """Bytes by part on the fullest stage, which of `RANKS` that is, and the most that a stage has in host memory."""
-    recipe = MemoryRecipe.of(replace(workload, backward=stages.model.trains), gradient_copy=gradient_copy)
+    recipe = MemoryRecipe.of(
+        replace(workload, backward=stages.model.trains), gradient_copy=gradient_copy, weight_shard=weight_shard
+    )
     # Rare choices are looked for once, so that tables without them do not pay for them.
     dual = table.schedule == Schedule.DUAL_PIPE
     has_dual, has_gpipe = bool(np.any(dual)), bool(np.any(table.schedule == Schedule.GPIPE))
@@ -176,6 +209,7 @@ def stage_memory(
     copies: Number = np.where(dual, 2.0, 1.0) if has_dual else 1.0
     kinds = (common, *([experts] if experts else []))
     has_gaps = bool(np.any(table.recompute_every > 1))
+    whole = Gathered.where(stages, kinds, workload, table, gradient=recipe.gradient)
 
     def flying(stage: Number) -> Number:
         found = micro_batches_in_flight(
@@ -207,7 +241,7 @@ def stage_memory(
         if has_gaps:
             each = each * (np.ceil(layers / table.recompute_every) / np.maximum(layers, 1.0))
             again = again * np.minimum(table.recompute_every, layers)
-        again = np.maximum(again, _working_ends(stage, of_working))
+        again, kept = _fullest_moment(again, kept, stage, of_working, whole)
         if streams_activations:  # what two layers save is on the chip
             alive = np.maximum(layers * fly, 1.0)
             resident = np.where(table.offload_activations > 0, np.minimum(2.0, alive) / alive, 1.0)
@@ -240,6 +274,16 @@ def _working(stages: Stages, stage: Stage, saved: OfBlocks, of_working: OfBlocks
     most = reduce(np.maximum, [size for name, size in there.items() if trains[name]])
     ahead = reduce(np.maximum, [size for name, size in there.items() if not trains[name]])
     return np.maximum(most, ahead - stage.of_layers(saved))
+
+
+def _fullest_moment(
+    again: Number, kept: list[Number], stage: Stage, of_working: OfBlocks, whole: Gathered | None
+) -> tuple[Number, list[Number]]:
+    """Activations at work and states when a stage holds most: in a layer, which has `again`, or in what is no layer."""
+    if whole is None:
+        return np.maximum(again, _working_ends(stage, of_working)), kept
+    again, weights, gradients = whole.beside(again, stage, of_working)
+    return again, [*kept[:-3], kept[-3] + weights, kept[-2] + gradients, kept[-1]]
 
 
 def _working_ends(stage: Stage, of_working: OfBlocks) -> Number:

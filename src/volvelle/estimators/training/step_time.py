@@ -120,7 +120,7 @@ def step_time(
     slowest = stages.slowest(time)
     common = replicas(combined(table, REPLICAS), stride(table, REPLICAS[0]), table, _tiers(machine))
     weights = blocks.size(lambda block: block.weights)
-    tied = total(blocks.size(lambda block: block.tied).values())
+    tied = blocks.size(lambda block: block.tied)
     held = Held(stages, weights, common, tied=tied, frozen=_frozen(blocks))
     experts = _experts(stages, blocks, machine, table)
     kinds = (held, *([experts] if experts else [])) if model.trains else ()
@@ -164,9 +164,17 @@ def step_time(
         if block.scored:
             logits = blocks.column(blocks.sizes.total(block.scored))
             working[block.name] = working[block.name] + loss_bytes(logits, beside=_beside_a_logit(machine, table))
-    copied = machine.gradient_copy_bytes
     memory, fullest, away = stage_memory(
-        stages, saved, working, held, experts, workload, table, micro_batches, gradient_copy=copied
+        stages,
+        saved,
+        working,
+        held,
+        experts,
+        workload,
+        table,
+        micro_batches,
+        gradient_copy=machine.gradient_copy_bytes,
+        weight_shard=machine.weight_shard_bytes,
     )
     found = StepTime(
         time=micro_batches * slowest.time + total(totals.values()), memory=memory, fullest=fullest, away=away
@@ -224,8 +232,8 @@ def _frozen(blocks: Blocks) -> Frozen | None:
     """Weights that all replicas hold and training leaves as they are; None: there are none."""
     if not blocks.model.is_tuned:
         return None
-    tied = total(blocks.size(lambda block: block.frozen_tied_bytes).values())
-    return Frozen(each=blocks.size(lambda block: block.frozen_bytes), tied=tied)
+    tied = blocks.size(lambda block: block.frozen_tied_bytes)
+    return Frozen(each=blocks.size(lambda block: block.frozen_bytes), tied_each=tied)
 
 
 def _most_parameters(blocks: Blocks, stages: Stages) -> Number:

@@ -20,6 +20,8 @@ class Framework:
     name: str
     second_copies: bool = False
     """Whether near replicas may keep the weights a second time."""
+    alternates: bool = False
+    """Whether it may keep what attention and every second product make."""
 
     def cannot(self, what: str, instead: str) -> MappingError:
         """What to raise where it has no setting for a part of a layout."""
@@ -40,6 +42,10 @@ class Framework:
             raise self.cannot("recorded graphs by options that last", "set graphs to none, and switch them on by hand")
         if mapping.recompute is Recompute.LIGHT:
             raise self.cannot("light recomputation by options that last", "set recompute to none, selective or full")
+        if mapping.recompute is Recompute.ALTERNATE and not self.alternates:
+            raise self.cannot(
+                "recomputation of all but every second product", "set recompute to none, selective or full"
+            )
         if mapping.narrow_attention:
             raise self.cannot("attention in a narrow type by options that last", "turn narrow_attention off")
         if mapping.zero_secondary and not self.second_copies:

@@ -11,8 +11,12 @@ from volvelle.mapping.parallelism import ParallelMapping, Recompute, Schedule
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
-_TITAN = Framework("torchtitan")
+_TITAN = Framework("torchtitan", alternates=True)
 _Table = dict[str, str | int | bool | list[str]]
+_RECOMPUTATION: dict[Recompute, _Table] = {
+    Recompute.FULL: {"mode": "full"},
+    Recompute.ALTERNATE: {"mode": "selective"},
+}
 
 _FLAVORS = {
     # layers, hidden, heads, key-value heads, ffn, experts, vocabulary
@@ -36,7 +40,7 @@ def emit(shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> st
     tables: dict[str, _Table] = {
         "training": _training(shape, step, mapping, rounds),
         "parallelism": _parallelism(shape, mapping),
-        "activation_checkpoint": {"mode": "full" if mapping.recompute is Recompute.FULL else "none"},
+        "activation_checkpoint": _RECOMPUTATION.get(mapping.recompute, {"mode": "none"}),
     }
     lines = [f"# {one_line(shape.name)}: {mapping.chips} ranks"]
     model = _model(shape, step)

@@ -288,6 +288,15 @@ def test_what_has_no_option_that_lasts_is_refused_and_not_dropped(framework: str
         EMITTERS[framework](shape, step_of(shape), replace(Layout(data=8), **changes))
 
 
+def test_every_second_product_kept_is_the_selective_mode_of_torchtitan_alone() -> None:
+    shape, layout = shape_of("llama3-8b"), Layout(data=8, zero=3, recompute=Recompute.ALTERNATE)
+    found = emitted("torchtitan", shape, step_of(shape), layout)
+    assert found["activation_checkpoint"] == {"mode": "selective"}
+    for framework in set(EMITTERS) - {"torchtitan"}:
+        with pytest.raises(MappingError, match="every second product"):
+            EMITTERS[framework](shape, step_of(shape), layout)
+
+
 def test_tokens_behind_computation_are_megatrons_alone() -> None:
     shape, layout = shape_of("deepseek-v3"), Layout(data=64, expert=32, expert_overlap=True)
     assert emitted("megatron", shape, step_of(shape), layout)["overlap_moe_expert_parallel_comm"]

@@ -1,0 +1,78 @@
+"""Memory that timed training runs print, against what the model says: no fit rests on it.
+
+Of what an allocator reserved, the model has tensors and gaps between them; of what was allocated, tensors alone. What
+drivers and communication libraries keep is in neither.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from volvelle.applications.measured_table import RowHead, read_columns
+from volvelle.applications.scores import Finding
+from volvelle.applications.table_cells import column
+from volvelle.applications.training.measurements import training_measurements
+from volvelle.applications.training.rows import training_question
+from volvelle.catalogue import Catalogue
+from volvelle.errors import DescriptionError
+from volvelle.estimators.result import FRAGMENTS
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.quantities import percent
+
+RESERVED, ALLOCATED = "reserved", "allocated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedMemory:
+    """What a run printed; its identifier is that of its row in the table of training runs."""
+
+    head: RowHead
+    printed: float | None = column("printed_gib", measured=True, needed=True, scale=2.0**30)
+    """Bytes on the chip with most."""
+    counted: str = column("counted", default="", needed=True)
+    """``reserved`` by an allocator, or ``allocated`` of it."""
+
+
+@cache
+def printed_amounts() -> tuple[tuple[PrintedMemory, float], ...]:
+    """All rows, each with the bytes of the same kind that the model says."""
+    runs = {row.head.row_id: row for row in training_measurements().rows}
+    catalogue, found = Catalogue(), []
+    for row in read_columns("llm_training_memory", PrintedMemory).rows:
+        asked = training_question(runs[row.head.row_id], catalogue, timed=False)
+        if isinstance(asked, str) or row.counted not in (RESERVED, ALLOCATED):
+            raise DescriptionError(f"row {row.head.row_id} of llm_training_memory.csv cannot be asked about: {asked}")
+        estimate = ClosedForm().estimate(asked.work, asked.system, asked.decision)
+        gaps = sum(part.bytes for part in estimate.memory if part.name == FRAGMENTS)
+        beside = asked.work.reserved if row.counted == RESERVED else gaps
+        found.append((row, float(estimate.memory_bytes - beside)))
+    return tuple(found)
+
+
+def printed_findings() -> Iterator[Finding]:
+    """How far amounts are off, by publication."""
+    errors: dict[tuple[str, str, str], list[float]] = {}
+    for row, said in printed_amounts():
+        key = row.head.group, row.head.split, row.counted
+        errors.setdefault(key, []).append(said / (row.printed or said) - 1.0)
+    scores = {
+        key: (len(own), float(np.median(np.abs(own))), float(np.mean(np.abs(own))), float(np.mean(own)))
+        for key, own in errors.items()
+    }
+    names = ("rows", "median_abs_error", "mean_abs_error", "bias")
+    yield Finding(
+        key="printed_memory",
+        value=[
+            {"source": source, "split": split, "counted": counted, **dict(zip(names, score, strict=True))}
+            for (source, split, counted), score in scores.items()
+        ],
+        title="memory that timed runs print",
+        words=("publication", "split", "memory"),
+        numbers=("rows", "median error", "mean error", "bias"),
+        cells=tuple(
+            (*key, str(score[0]), percent(score[1]), percent(score[2]), percent(score[3], 1, signed=True))
+            for key, score in scores.items()
+        ),
+    )
