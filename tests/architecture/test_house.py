@@ -78,7 +78,7 @@ ADDED = {
     "estimators/step_inputs.py": 95,
     "catalogue/exact.py": 65,
     "catalogue/left_out.py": 100,
-    "catalogue/model_errors.py": 150,
+    "catalogue/model_errors.py": 160,
     "catalogue/training_errors.py": 140,  # ranges by what a question leaves
     "estimators/step_errors.py": 145,
     "verbs/outside.py": 75,
