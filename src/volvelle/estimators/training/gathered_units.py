@@ -67,16 +67,20 @@ class Gathered:
     def beside(self, again: Number, stage: Stage, of_working: OfBlocks) -> tuple[Number, Number, Number]:
         """Bytes at the fullest moment: of activations at work (`again` in a layer), weights and gradients."""
         there = [name for name in stage.counts if name not in self.ahead]
-        layer = self._most(stage, self.weights, [name for name in there if name not in self.after])
+        layers = [name for name in there if name not in self.after]
+        layer, summed = (self._most(stage, of, layers) for of in (self.weights, self.gradients))
         weights = gathered_bytes(layer, ahead=layer)
         # The layer that runs backward first does so while gradients of what comes after all layers are shared out.
         behind = self._most(stage, self.gradients, there)
-        for name in there:
-            if name in self.after:
-                own = gathered_bytes(self.weights[name], ahead=layer)
-                more = (stage.counts[name] > 0.0) & (of_working[name] + own > again + weights + behind)
+        for name in stage.counts:
+            if name not in layers:
+                # What comes after all layers runs backward first, and a layer next; what comes ahead of them, last.
+                first = name in self.after
+                own = gathered_bytes(self.weights[name], ahead=layer if first else 0.0)
+                shared = 0.0 if first else summed
+                more = (stage.counts[name] > 0.0) & (of_working[name] + own + shared > again + weights + behind)
                 again, weights = np.where(more, of_working[name], again), np.where(more, own, weights)
-                behind = np.where(more, 0.0, behind)
+                behind = np.where(more, shared, behind)
         return again, weights, behind
 
     @staticmethod
