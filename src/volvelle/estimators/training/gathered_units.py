@@ -24,13 +24,13 @@ class SharedOut(Protocol):
     """With those of another block that it reads too."""
     replicas: Replicas
 
-    def frozen_read(self, block: str) -> Number:
-        """Bytes of weights beside them that training leaves as they are."""
-        ...
-
 
 class Gathered:
-    """What is whole with ZeRO-3 while a block is at work: weights of two, and gradients of the one that ran before."""
+    """What is whole with ZeRO-3 while a block is at work: weights of two, and gradients of the one that ran before.
+
+    Not those that training leaves as they are: with them a published run by QLoRA of 405 billion parameters would be
+    17 % above what it allocated, without them it is within a tenth.
+    """
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Gathered:
         for kind in kinds:
             shared = (table.zero >= 3) & (kind.replicas.sharing > 1.0)
             for name, count in kind.each.items():
-                weights = np.where(shared, kind.read[name] * each + kind.frozen_read(name), 0.0)
+                weights = np.where(shared, kind.read[name] * each, 0.0)
                 gradients = np.where(shared, scattered_bytes(count, each=gradient), 0.0)
                 self.weights[name] = self.weights.get(name, 0.0) + weights
                 self.gradients[name] = self.gradients.get(name, 0.0) + gradients

@@ -152,10 +152,6 @@ class Held:
         found = stage.total(self.each)
         return found + self.tied if stage is stages.last else found
 
-    def frozen_read(self, block: str) -> Number:
-        """Bytes of weights that training leaves as they are and a block reads."""
-        return 0.0 if self.frozen is None else self.frozen.each[block] + self.frozen.tied_each.get(block, 0.0)
-
     def most_bytes(self, stages: Stages, each: Bytes) -> Number | None:
         """Bytes of all weights on the stage that has most, so many a trainable parameter; None: nothing is frozen."""
         if self.frozen is None:
