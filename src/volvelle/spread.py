@@ -207,10 +207,10 @@ def model_reach(level: float, *, freedom: float = 4.0) -> float:
 
     Errors of fewer degrees of `freedom` have longer tails.
     """
-    return 0.0 if level <= 0 else float(_model_error(np.array([(1 + min(level, 1.0)) / 2]), freedom)[0])
+    return 0.0 if level <= 0 else float(_model_error((1 + min(level, 1.0)) / 2, freedom))
 
 
-def _model_error(quantiles: NDArray[np.float64], freedom: float = 4.0) -> NDArray[np.float64]:
+def _model_error(quantiles: NDArray[np.float64] | float, freedom: float = 4.0) -> NDArray[np.float64]:
     """Student's distribution, of four degrees of freedom, as wide as the normal one at a tenth and nine tenths."""
     return np.asarray(student(quantiles, freedom) * _as_wide(freedom))
 

@@ -33,7 +33,7 @@ def collective_error(size: float, links: Sequence[str]) -> tuple[str, float]:
 def message_regime(size: float, links: Sequence[str]) -> str:
     """Of which regime of the model's error a message over some links is."""
     where = "across" if len(links) > 1 else "inside"
-    told = f"long/{where}/{'above' if size > _BULK else 'to'} 30 MB" if size > LONG else f"short/{where}"
+    told = f"long/{where}/{'above' if size > _BULK else 'to'} {_BULK / 1e6:.0f} MB" if size > LONG else f"short/{where}"
     return f"{told}/{links[-1]}" if links else told
 
 

@@ -14,7 +14,7 @@ from volvelle.applications.measured_table import RowHead, read_columns
 from volvelle.applications.scores import Finding
 from volvelle.applications.table_cells import column
 from volvelle.applications.training.measurements import training_measurements
-from volvelle.applications.training.rows import training_question
+from volvelle.applications.training.ran_or_failed import memory_question
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import FRAGMENTS
@@ -22,6 +22,7 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.quantities import percent
 
 RESERVED, ALLOCATED = "reserved", "allocated"
+_TABLE = "llm_training_memory"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +41,12 @@ def printed_amounts() -> tuple[tuple[PrintedMemory, float], ...]:
     """All rows, each with the bytes of the same kind that the model says."""
     runs = {row.head.row_id: row for row in training_measurements().rows}
     catalogue, found = Catalogue(), []
-    for row in read_columns("llm_training_memory", PrintedMemory).rows:
-        asked = training_question(runs[row.head.row_id], catalogue, timed=False)
-        if isinstance(asked, str) or row.counted not in (RESERVED, ALLOCATED):
-            raise DescriptionError(f"row {row.head.row_id} of llm_training_memory.csv cannot be asked about: {asked}")
+    for row in read_columns(_TABLE, PrintedMemory).rows:
+        if row.counted not in (RESERVED, ALLOCATED):
+            raise DescriptionError(
+                f"row {row.head.row_id} of {_TABLE}.csv: counted is {row.counted!r}; use {RESERVED} or {ALLOCATED}"
+            )
+        asked = memory_question(runs[row.head.row_id], catalogue, table=_TABLE)
         estimate = ClosedForm().estimate(asked.work, asked.system, asked.decision)
         gaps = sum(part.bytes for part in estimate.memory if part.name == FRAGMENTS)
         beside = asked.work.reserved if row.counted == RESERVED else gaps

@@ -16,7 +16,7 @@ from volvelle.applications.measured_table import read_columns
 from volvelle.applications.scores import Finding
 from volvelle.applications.table_cells import column
 from volvelle.applications.training.measurements import TrainingMeasurement
-from volvelle.applications.training.rows import training_question
+from volvelle.applications.training.rows import TrainingQuestion, training_question
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import with_constants
@@ -75,14 +75,20 @@ class TriedFit:
         return self.row.head.split == "calibration"
 
 
+def memory_question(row: TrainingMeasurement, catalogue: Catalogue, *, table: str) -> TrainingQuestion:
+    """How much memory a shipped row takes, of which nothing is assumed because it ran."""
+    asked = training_question(row, catalogue, timed=False)
+    if isinstance(asked, str):
+        raise DescriptionError(f"row {row.head.row_id} of {table}.csv cannot be asked about: {asked}")
+    return asked
+
+
 @cache
 def tried_fits() -> tuple[TriedFit, ...]:
     """All rows; a shipped row that cannot be asked about does not load."""
     catalogue, found = Catalogue(), []
     for row in read_columns("llm_ran_or_failed", TriedRun).rows:
-        asked = training_question(row, catalogue, timed=False)
-        if isinstance(asked, str):
-            raise DescriptionError(f"row {row.head.row_id} of llm_ran_or_failed.csv cannot be asked about: {asked}")
+        asked = memory_question(row, catalogue, table="llm_ran_or_failed")
         step = asked.work
         if row.state_bytes is not None:
             step = replace(step, optimiser_state=row.state_bytes, master=0.0)  # weights are in 16 bits alone

@@ -1,7 +1,7 @@
 """What the fullest rank of a pipeline holds."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -165,13 +165,8 @@ class Frozen:
     """Bytes of weights that training leaves as they are."""
 
     each: OfBlocks
-    tied_each: OfBlocks = field(default_factory=dict)
-    """Of another block's that one reads too."""
-
-    @property
-    def tied(self) -> Number:
-        """Of another stage's that the last holds again."""
-        return total(self.tied_each.values())
+    tied: Number = 0.0
+    """Of another stage's that the last holds again."""
 
     def on(self, stages: Stages, stage: Stage) -> Number:
         """How much one stage holds."""

@@ -232,8 +232,8 @@ def _frozen(blocks: Blocks) -> Frozen | None:
     """Weights that all replicas hold and training leaves as they are; None: there are none."""
     if not blocks.model.is_tuned:
         return None
-    tied = blocks.size(lambda block: block.frozen_tied_bytes)
-    return Frozen(each=blocks.size(lambda block: block.frozen_bytes), tied_each=tied)
+    tied = total(blocks.size(lambda block: block.frozen_tied_bytes).values())
+    return Frozen(each=blocks.size(lambda block: block.frozen_bytes), tied=tied)
 
 
 def _most_parameters(blocks: Blocks, stages: Stages) -> Number:
