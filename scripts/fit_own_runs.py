@@ -20,7 +20,7 @@ from volvelle.applications.kernels.measurements import kernel_measurements
 from volvelle.applications.kernels.own_products import product_spreads
 from volvelle.applications.measured_table import calibration_rows
 from volvelle.applications.training.measurements import training_measurements
-from volvelle.applications.training.own_runs import Corpus, own_spreads
+from volvelle.applications.training.own_runs import Corpus, collectives_off, own_spreads
 from volvelle.applications.training.own_runs_scores import LARGE, validate_own_runs
 from volvelle.applications.training.stack_fit import stack_runs
 from volvelle.catalogue.left_out import publications_left_out
@@ -28,7 +28,8 @@ from volvelle.catalogue.model_errors import LEVEL
 from volvelle.catalogue.own_spread import SLOPES, OwnRunsSpread, OwnScatter
 from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.catalogue.stacks import stack_entries
-from volvelle.catalogue.training_errors import open_constants, reaches_left_out, stretch_by
+from volvelle.catalogue.training_errors import open_of_runs, reaches_left_out, stretch_by
+from volvelle.estimators.factored import network_shares
 from volvelle.laws.model_error import interval_score, two_levels
 
 DATA = Path(__file__).parent.parent / "src" / "volvelle" / "catalogue" / "data"
@@ -96,21 +97,23 @@ def write_ranges(corpus: Corpus, share: float) -> None:
     """
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    table.writerow(("row_id", "open"))
+    table.writerow(("row_id", "open", "network"))
     for run, slopes in zip(corpus.runs, corpus.slopes, strict=True):
         spread = corpus.spread(run.stack, run.family, run.element, without=run.source, share=share)
-        table.writerow((run.row.head.row_id, f"{float(slopes @ spread @ slopes) ** 0.5:.5g}"))
+        network = float(network_shares(slopes))
+        table.writerow((run.row.head.row_id, f"{float(slopes @ spread @ slopes) ** 0.5:.5g}", f"{network:.5g}"))
     target = DATA / "measurements" / "open_constants.csv.gz"
     with target.open("wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
         packed.write(out.getvalue().encode())
     packaged_rows.cache_clear()
-    open_constants.cache_clear()
+    open_of_runs.cache_clear()
+    network = collectives_off().within
     rows = publications_left_out("training")
     errors, sources = np.array([row.residual for row in rows]), [row.source for row in rows]
     weights = np.array([1.0 / sources.count(name) for name in sources])
 
     def score(scatter: float) -> tuple[int, float]:
-        known = reaches_left_out(scatter)
+        known = reaches_left_out(scatter, network)
         reaches = np.array([known[row.row_id] for row in rows])
         covered = [
             np.mean((np.abs(errors) <= reaches)[np.array(sources) == name])
@@ -122,7 +125,8 @@ def write_ranges(corpus: Corpus, share: float) -> None:
 
     scatter = min(SCATTERS, key=score)
     source = f"{len(rows)} runs of {len(set(sources))} publications, each left out (scripts/fit_own_runs.py)"
-    said = f"scatter: {scatter:.4g}\nstretch: {stretch_by(rows, scatter):.4g}\nsource: {source}\n"
+    said = f"scatter: {scatter:.4g}\nnetwork: {network:.4g}\nstretch: {stretch_by(rows, scatter, network):.4g}\n"
+    said += f"source: {source}\n"
     (DATA / "step_ranges.yaml").write_text(said, "utf-8")
     print(
         said

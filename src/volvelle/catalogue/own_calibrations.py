@@ -102,13 +102,15 @@ class KeptRuns(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     covariance: list[float]
-    """Of the constants, with that of products in 16 bits last: the upper triangle, row by row."""
+    """Of the constants: the upper triangle, row by row."""
     scatter: float
     """Of a run around what constants and shapes say."""
     shape: float
     """Of what a chip takes for products of one shape, beside those of others."""
     reach: float
     """Doublings of a shape within which that is alike."""
+    network: float = 0.0
+    """Of what a run waits for the network, by itself; 0: a file of before this was kept."""
     freedom: float
     """Of Student's distribution that all this is of."""
     stretch: float
@@ -127,6 +129,7 @@ class KeptRuns(BaseModel):
             scatter=float(f"{told.scatter:.6g}"),
             shape=float(f"{known.spread:.6g}"),
             reach=known.reach,
+            network=float(f"{told.network:.6g}"),
             freedom=told.freedom,
             stretch=told.stretch,
             inflation=float(f"{told.inflation:.6g}"),
@@ -142,6 +145,7 @@ class KeptRuns(BaseModel):
         return OwnRunsTold(
             covariance=symmetric(self.covariance),
             scatter=self.scatter,
+            network=self.network,
             freedom=self.freedom,
             stretch=self.stretch,
             inflation=self.inflation,
@@ -224,8 +228,8 @@ def read_calibration(path: Path) -> OwnCalibration:
             f"volvelle calibrate from, or change numbers of a machine with --set"
         )
     for name, value in file.constants.items():
-        if name not in (*FACTORED, WIDE):
-            raise DescriptionError(f"{path.name}: constants has no {name!r}; it has {', '.join((*FACTORED, WIDE))}")
+        if name not in CONSTANTS:
+            raise DescriptionError(f"{path.name}: constants has no {name!r}; it has {', '.join(CONSTANTS)}")
         _FACTOR.check(value, f"{path.name}: constants.{name}")
     if file.linpack is not None:
         _FACTOR.check(file.linpack.rate, f"{path.name}: linpack.rate")

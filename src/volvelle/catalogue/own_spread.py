@@ -27,6 +27,8 @@ class OwnScatter(BaseModel):
     """Of what a chip takes for products of one shape, beside those of others."""
     reach: float
     """Doublings of a shape within which that is alike."""
+    network: float = 0.0
+    """Of what a run waits for the network, by itself: as collectives are off within a publication."""
     freedom: float
     """Runs as well as which all this is known of a machine."""
     stretch: float = 1.0

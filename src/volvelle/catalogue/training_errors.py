@@ -7,7 +7,8 @@ What published runs leave open of constants, and how runs scatter around them, i
 
 from collections.abc import Sequence
 from functools import cache
-from math import exp, sqrt
+from math import exp, hypot, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -30,6 +31,8 @@ class StepRanges(BaseModel):
 
     scatter: float
     """One standard deviation of ln(measured / predicted) of a run around what its constants say."""
+    network: float
+    """The same of what a run waits for the network: as collectives are off within a publication."""
     stretch: float
     """What four fifths of left-out runs keep to, each publication counted once, in standard deviations by that and by
     what others leave open of constants."""
@@ -42,19 +45,31 @@ def step_ranges() -> StepRanges:
     return StepRanges(**packaged_fields("step_ranges.yaml"))
 
 
+class OpenOfRun(NamedTuple):
+    """What is open of a published run."""
+
+    constants: float
+    """One standard deviation of ln(time) that runs of other publications leave open of its constants."""
+    network: float
+    """Share of its time that waits for the network."""
+
+
 @cache
-def open_constants() -> dict[str, float]:
-    """Row → one standard deviation of ln(time) that runs of other publications leave open of its constants."""
-    return {row["row_id"]: float(row["open"]) for row in packaged_rows("measurements/open_constants.csv.gz")}
+def open_of_runs() -> dict[str, OpenOfRun]:
+    """Row → what is open of it."""
+    return {
+        row["row_id"]: OpenOfRun(constants=float(row["open"]), network=float(row["network"]))
+        for row in packaged_rows("measurements/open_constants.csv.gz")
+    }
 
 
-def scales_of(rows: Sequence[LeftOut], scatter: float) -> Table:
+def scales_of(rows: Sequence[LeftOut], scatter: float, network: float) -> Table:
     """One standard deviation of each run, as a logarithm."""
-    known = open_constants()
-    return np.hypot([known[row.row_id] for row in rows], scatter)
+    known = np.array([open_of_runs()[row.row_id] for row in rows])
+    return np.asarray(np.sqrt(known[:, 0] ** 2 + scatter**2 + (network * known[:, 1]) ** 2))
 
 
-def stretch_by(rows: Sequence[LeftOut], scatter: float) -> float:
+def stretch_by(rows: Sequence[LeftOut], scatter: float, network: float) -> float:
     """What four fifths of runs keep to in their standard deviations, each publication counted once.
 
     A question is a run of a publication to come: one more than there are is counted, not one more run.
@@ -62,19 +77,20 @@ def stretch_by(rows: Sequence[LeftOut], scatter: float) -> float:
     groups = [row.source for row in rows]
     weights = np.array([1.0 / groups.count(name) for name in groups])
     errors = np.array([row.residual for row in rows])
-    return covering_error(errors / scales_of(rows, scatter), weights, level=LEVEL)
+    return covering_error(errors / scales_of(rows, scatter, network), weights, level=LEVEL)
 
 
 @cache
-def reaches_left_out(scatter: float | None = None) -> dict[str, float]:
+def reaches_left_out(scatter: float | None = None, network: float | None = None) -> dict[str, float]:
     """Row → what four fifths of its like keep to, as a logarithm, by runs of all other publications."""
     scatter = step_ranges().scatter if scatter is None else scatter
+    network = step_ranges().network if network is None else network
     rows = publications_left_out("training")
     found: dict[str, float] = {}
     for source in dict.fromkeys(row.source for row in rows):
         own = [row for row in rows if row.source == source]
-        stretch = stretch_by([row for row in rows if row.source != source], scatter)
-        found |= zip((row.row_id for row in own), (stretch * scales_of(own, scatter)).tolist(), strict=True)
+        stretch = stretch_by([row for row in rows if row.source != source], scatter, network)
+        found |= zip((row.row_id for row in own), (stretch * scales_of(own, scatter, network)).tolist(), strict=True)
     return found
 
 
@@ -94,6 +110,8 @@ def training_errors() -> StepErrors:
             for (family, element, stack, mixture), chips in largest.items()
         ),
         scatter=step_ranges().scatter,
+        network=step_ranges().network,
+        unknown_network=hypot(model_error("collectives").between, step_ranges().network),
         stretch=step_ranges().stretch,
         constants=_open,
     )

@@ -10,7 +10,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.estimators.factored import chip_shares, felt_variance
+from volvelle.estimators.factored import chip_shares, felt_variance, run_variance
 from volvelle.laws.shrinkage import Kriged, kriged, likeness, student_reach
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.spread import model_reach
@@ -85,12 +85,14 @@ class OwnRunsTold:
     """What own runs leave open of a step."""
 
     covariance: Table = field(repr=False)
-    """Of logarithms of the constants that software changes; last, of products that stay in 16 bits."""
+    """Of logarithms of constants, as `CONSTANTS` has them."""
     scatter: float
     """One standard deviation of a run around what constants and shapes say."""
     shapes: OwnShapes
     freedom: float
     """Of Student's distribution that all this is of."""
+    network: float = 0.0
+    """One standard deviation of what a run waits for the network, by itself."""
     stretch: float = 1.0
     """By what ranges are wider than that, to hold what they should of left-out machines."""
     inflation: float = 1.0
@@ -103,14 +105,18 @@ class OwnRunsTold:
 
         As of any model's error, so that four fifths lie where four fifths of Student's distribution do.
         """
-        share = chip_shares(slopes)
+        share, by_itself = chip_shares(slopes), self.by_itself(slopes)
         open_ = np.full(len(slopes), self.shapes.spread**2)
         if shapes is not None:
             told = self.shapes.told(shapes)
             open_ = np.maximum(open_ - told.told, 0.0)
             slopes = slopes - share[:, None] * told.carried
-        variance = felt_variance(slopes, self.covariance) + share**2 * open_ + self.scatter**2
+        variance = felt_variance(slopes, self.covariance) + share**2 * open_ + by_itself
         return np.asarray(np.sqrt(self.wider**2 * variance + self.beside**2))
+
+    def by_itself(self, slopes: Table) -> Table:
+        """Variance of steps that each run has by itself."""
+        return run_variance(slopes, scatter=self.scatter, network=self.network)
 
     def no_wider(self, deviation: Table, before: Table) -> Table:
         """No more than without own runs, but by what these lie further off than was believed; of logarithms."""

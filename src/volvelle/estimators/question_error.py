@@ -7,8 +7,9 @@ from math import exp
 import numpy as np
 
 from volvelle.estimators.calibration import Calibrations, calibrations_of
+from volvelle.estimators.factored import network_shares
 from volvelle.estimators.own_shapes import product_shapes
-from volvelle.estimators.step_errors import StepError
+from volvelle.estimators.step_errors import CHIP, StepError
 from volvelle.estimators.training.constant_slopes import Table, constant_slopes
 from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.lowered_model import ByIdentity
@@ -32,7 +33,7 @@ def step_error(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | 
 
         by_constants = known.errors().of_step(slopes, cluster.chip.family, step.element, known.stack)
         own = _by_own_runs(known, cluster, step, mapping, slopes, most=by_constants)
-    return known.step_error(
+    found = known.step_error(
         cluster.chip,
         step.element,
         mixture=EXPERT_DIM in step.model.sizes,
@@ -40,6 +41,8 @@ def step_error(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | 
         own=own,
         by_constants=by_constants,
     )
+    unknown = mapping is not None and CHIP in found.left
+    return found.waiting(float(network_shares(slopes()))) if unknown else found
 
 
 def ways_left(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.calibration import Calibrations, calibrations_of, fitted_constants
+from volvelle.estimators.factored import NETWORK
 from volvelle.estimators.own_shapes import OwnShapes
 from volvelle.laws.hybrid_memory import hybrid_memory_rate
 from volvelle.laws.nested_collectives import Tier
@@ -104,6 +105,7 @@ class SustainedRates:
         wide = element if element_bytes(element) >= _WIDE else "bf16"
         in_16bit = fitted if wide == element else fitted_constants(cluster, wide, calibration, software=software)
         second = chip.memories[1] if len(chip.memories) > 1 else None
+        slower = _network_factor(cluster, element, calibration) if software else 1.0
         host_rate, host_memory_rate = cluster.host_rate, cluster.host_memory_rate
         if host_memory_rate is not None:
             host_memory_rate = _HOST_STREAM * host_memory_rate
@@ -142,10 +144,10 @@ class SustainedRates:
                 NetworkLevel(
                     name=dimension.name,
                     topology=dimension.topology,
-                    rate=dimension.link.sustained,
-                    latency=dimension.link.latency,
-                    setup=dimension.link.setup,
-                    fill=dimension.link.fill,
+                    rate=dimension.link.sustained / slower,
+                    latency=dimension.link.latency * slower,
+                    setup=dimension.link.setup * slower,
+                    fill=dimension.link.fill * slower,
                     contention=dimension.link.contention,
                     reduces=dimension.link.reduces,
                     reduction_efficiency=dimension.link.reduction_efficiency,
@@ -245,6 +247,12 @@ class SustainedRates:
             )
             for level, chips in zip(self.levels, along, strict=True)
         ]
+
+
+def _network_factor(cluster: Cluster, element: str, calibration: Calibrations | None) -> Number:
+    """By what exchanges take longer, by runs of one's own."""
+    software = (calibrations_of(cluster) if calibration is None else calibration).software
+    return 1.0 if software is None else software.factor(NETWORK, cluster.chip.family, element)
 
 
 def _own_shapes(cluster: Cluster, element: str, calibration: Calibrations | None) -> OwnShapes | None:

@@ -1,12 +1,13 @@
 """How far whole training steps may be off: within what runs tell of, and beyond it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from math import exp, log2, sqrt
+from dataclasses import dataclass, field, replace
+from math import exp, hypot, log, log2, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from volvelle.estimators.factored import open_variance
 from volvelle.laws.model_error import combined_doubt
 from volvelle.spread import model_reach
 
@@ -41,6 +42,10 @@ class StepErrors:
     timed: tuple[TimedRuns, ...]
     scatter: float = 0.0
     """One standard deviation of a run around what the constants of its software and chips say, as a logarithm."""
+    network: float = 0.0
+    """The same of what a run waits for the network, by itself."""
+    unknown_network: float = 0.0
+    """The same of what steps wait for a network that no run told of."""
     stretch: float = 0.0
     """What four fifths of runs keep to, in standard deviations by that and by what is open of constants."""
     constants: Callable[[str, str, str], Table | None] | None = None
@@ -55,7 +60,8 @@ class StepErrors:
         if open_ is None:
             return None
         felt = slopes()
-        return exp(self.stretch / model_reach(_LEVEL) * sqrt(float(felt @ open_ @ felt) + self.scatter**2))
+        variance = open_variance(felt[None], open_, scatter=self.scatter, network=self.network)
+        return exp(self.stretch / model_reach(_LEVEL) * sqrt(float(variance[0])))
 
     def left(
         self, family: str, element: str, stack: str, *, mixture: bool | None = None, chips: int | None = None
@@ -126,13 +132,25 @@ class StepError:
     """Whether runs of one's own tell it."""
     by_constants: bool = False
     """Whether it is of the very step, by what is open of constants; if not, of any on such chips."""
+    waits: float = 0.0
+    """One standard deviation, as a logarithm, of what it waits for a network whose chips nothing ran on."""
 
     def or_else(self, unvalidated: float) -> float:
         """The factor, or where nothing was measured one that is taken, with what other ways of leaving add."""
         if self.factor is not None:
             return self.factor
         rest = {way: steps for way, steps in self.left.items() if way != CHIP}
-        return unvalidated if self.of is None else self.of.beside(rest, unvalidated)
+        return self._beside_waiting(unvalidated if self.of is None else self.of.beside(rest, unvalidated))
+
+    def waiting(self, share: float) -> "StepError":
+        """Of a step of which such a share waits for the network; within what runs tell of, that is in it already."""
+        if CHIP not in self.left or self.of is None:
+            return self
+        found = replace(self, waits=share * self.of.unknown_network)
+        return found if found.factor is None else replace(found, factor=found._beside_waiting(found.factor))
+
+    def _beside_waiting(self, factor: float) -> float:
+        return exp(hypot(log(factor), self.waits))
 
 
 def told_by_runs(logs: Table, deviation: float) -> Table:

@@ -229,7 +229,8 @@ def levels_of_error(asked: Question) -> tuple[float, float, float]:
     if software.own_runs is not None and calibrations_of(asked.cluster).own_runs(asked.cluster.chip, element):
         told = software.own_runs()
     whole = float(told.error(slopes, product_shapes(asked.step, table))[0] / told.wider) ** 2
-    return whole - told.scatter**2, told.scatter**2, replace(told, freedom=told.freedom + 1.0).wider
+    run = float(told.by_itself(slopes)[0])
+    return whole - run, run, replace(told, freedom=told.freedom + 1.0).wider
 
 
 def _share(

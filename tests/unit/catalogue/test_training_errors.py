@@ -4,20 +4,25 @@ import numpy as np
 import pytest
 
 from volvelle.catalogue.left_out import publications_left_out
+from volvelle.catalogue.model_errors import model_error
+from volvelle.catalogue.own_spread import own_runs_spread, spread_of
 from volvelle.catalogue.training_errors import (
-    open_constants,
+    open_of_runs,
     reaches_left_out,
     step_ranges,
     stretch_by,
     training_errors,
 )
+from volvelle.estimators.factored import CONSTANTS, NETWORK
 
 ROWS = publications_left_out("training")
 
 
 def test_the_stretch_is_that_of_left_out_runs() -> None:
-    assert {row.row_id for row in ROWS} == set(open_constants())
-    assert step_ranges().stretch == pytest.approx(stretch_by(ROWS, step_ranges().scatter), rel=1e-3)
+    assert {row.row_id for row in ROWS} == set(open_of_runs())
+    assert step_ranges().stretch == pytest.approx(
+        stretch_by(ROWS, step_ranges().scatter, step_ranges().network), rel=1e-3
+    )
 
 
 def test_large_publications_left_out_lie_within_a_band_but_for_one_in_ten() -> None:
@@ -33,12 +38,28 @@ def test_large_publications_left_out_lie_within_a_band_but_for_one_in_ten() -> N
 def test_one_more_publication_is_counted_than_there_are() -> None:
     """Of four publications of one run each no four fifths can be told: what all keep to is taken."""
     few = [next(row for row in ROWS if row.source == source) for source in sorted({row.source for row in ROWS})[:4]]
-    scales = np.hypot([open_constants()[row.row_id] for row in few], 0.1)
-    assert stretch_by(few, 0.1) == pytest.approx(max(np.abs([row.residual for row in few]) / scales))
+    scales = np.hypot([open_of_runs()[row.row_id].constants for row in few], 0.1)
+    assert stretch_by(few, 0.1, 0.0) == pytest.approx(max(np.abs([row.residual for row in few]) / scales))
+
+
+def test_what_waits_for_the_network_is_as_far_off_as_collectives_are() -> None:
+    off, known = model_error("collectives"), own_runs_spread()
+    assert step_ranges().network == known.network == pytest.approx(off.within, rel=1e-3)
+    assert spread_of("nemo", "hopper", "bf16")[-1, -1] ** 0.5 == pytest.approx(off.between, rel=1e-3)
+
+
+def test_a_step_that_waits_for_the_network_has_a_wider_range_than_one_that_does_not() -> None:
+    factors = []
+    for share in (0.0, 0.3, 1.0):
+        slopes = np.zeros(len(CONSTANTS))
+        slopes[0], slopes[CONSTANTS.index(NETWORK)] = share - 1.0, share
+        factors.append(training_errors().of_step(lambda felt=slopes: felt, "hopper", "bf16", "nemo"))
+    assert 1.08 < factors[0] < factors[1] < factors[2]
+    assert factors[2] > 1.3
 
 
 def test_what_others_leave_open_widens_a_step_and_unknown_software_is_not_answered_by_it() -> None:
-    errors, slopes = training_errors(), np.zeros(11)
+    errors, slopes = training_errors(), np.zeros(len(CONSTANTS))
     slopes[0] = -0.9
     known, unseen = (errors.of_step(lambda: slopes, "hopper", "bf16", stack) for stack in ("nemo", "internevo"))
     assert known is not None

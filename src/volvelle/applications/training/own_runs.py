@@ -27,9 +27,10 @@ from volvelle.applications.training.stack_fit import (
     errors_and_slopes,
     shipped_logs,
 )
+from volvelle.catalogue.model_errors import ModelErrorRegime, model_error
 from volvelle.catalogue.own_spread import OwnScatter
 from volvelle.catalogue.residuals import residuals
-from volvelle.estimators.factored import FACTORED, chip_shares
+from volvelle.estimators.factored import CONSTANTS, FACTORED, NETWORK, WIDE, chip_shares, run_variance
 from volvelle.estimators.own_shapes import OwnRunsTold, OwnShapes, product_shapes, shape_covariance
 from volvelle.laws.shrinkage import LinearPosterior, linear_posterior, student_tails
 from volvelle.mapping.parallelism import MappingTable
@@ -50,8 +51,8 @@ _MOST_ROWS = 60
 
 def own_variances() -> Table:
     """Of constants of a machine, one share being 1: all that priors leave to families, software and both."""
-    found = [sum(deviation**2 for kind, deviation in PRIORS[name].items() if kind != "all") for name in FACTORED]
-    return np.array([*found, found[0]])
+    found = {name: sum(deviation**2 for kind, deviation in PRIORS[name].items() if kind != "all") for name in FACTORED}
+    return np.array([(found | {WIDE: found[FACTORED[0]], NETWORK: 0.0})[name] for name in CONSTANTS])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +85,7 @@ class OwnFit:
         return OwnRunsTold(
             covariance=known.covariance if self.kept else known.inflation * self.prior,
             scatter=wider * self.spread.scatter,
+            network=wider * self.spread.network,
             freedom=known.freedom,
             stretch=self.spread.stretch,
             inflation=known.inflation,
@@ -110,8 +112,9 @@ def fit_own(
     shares = chip_shares(slopes[:runs])
     alike = np.zeros((len(errors), len(errors)))
     alike[:runs, :runs] = shape_covariance(shapes, shares, spread=spread.shape, reach=spread.reach)
-    wide = spread.scatter**2 + spread.shape**2
-    variances = np.append(np.full(runs, spread.scatter**2), np.full(len(errors) - runs, wide))
+    variances = run_variance(slopes, scatter=spread.scatter, network=spread.network)
+    wide = variances + spread.shape**2
+    variances[runs:] = wide[runs:]
     if doubts is not None:
         variances = variances + (doubts**2 - 1.0) * wide
     posterior = linear_posterior(
@@ -126,6 +129,11 @@ def fit_own(
         slopes=slopes[:runs],
         spread=spread,
     )
+
+
+def collectives_off() -> ModelErrorRegime:
+    """How far collectives are off that their fit did not see: what a step waits for is off as they are."""
+    return model_error("collectives")
 
 
 class Corpus:
@@ -158,8 +166,10 @@ class Corpus:
         known = self._spreads[without]
         felt = [(name, effects_on(stack, family, element)) for name in FACTORED]
         felt.append((FACTORED[0], effects_on(stack, family, _WIDE)))
-        places = np.zeros((len(felt), len(known)))
+        places = np.zeros((len(CONSTANTS), len(known)))
         found = np.diag(share**2 * own_variances())
+        # No run tells of software's network: it is as far off as collectives of other publications are.
+        found[-1, -1] += collectives_off().between ** 2
         unseen = defaultdict[Effect, list[int]](list)
         for at, (name, keys) in enumerate(felt):
             held = (name, keys["parent"][0]) in HELD
@@ -175,7 +185,7 @@ class Corpus:
                     places[at, number] = 1.0
         found += places @ known @ places.T
         for (constant, kind, _), felt_by in unseen.items():
-            here = np.zeros(len(felt))
+            here = np.zeros(len(CONSTANTS))
             here[felt_by] = PRIORS[constant][kind]
             found += np.outer(here, here)
         return found
@@ -210,7 +220,8 @@ def own_spreads(corpus: Corpus, *, fewest: int = 8) -> tuple[tuple[float, OwnSca
             together = shape_covariance(
                 corpus.shapes[places], chip_shares(slopes), spread=scatter.shape, reach=scatter.reach
             )
-            root = np.linalg.cholesky(slopes @ prior @ slopes.T + together + scatter.scatter**2 * np.eye(count))
+            alone = np.diag(run_variance(slopes, scatter=scatter.scatter, network=scatter.network))
+            root = np.linalg.cholesky(slopes @ prior @ slopes.T + together + alone)
             rest = np.linalg.solve(root, errors)
             tails = student_tails(float(rest @ rest), count, freedom=scatter.freedom)
             # A source of many rows is not as many sources.
@@ -218,7 +229,7 @@ def own_spreads(corpus: Corpus, *, fewest: int = 8) -> tuple[tuple[float, OwnSca
         return total
 
     scatters = [
-        OwnScatter(scatter=scatter, shape=shape, reach=reach, freedom=freedom)
+        OwnScatter(scatter=scatter, shape=shape, reach=reach, network=collectives_off().within, freedom=freedom)
         for scatter, shape, reach, freedom in product(_SCATTERS, _SHAPES, _REACHES, _FREEDOMS)
     ]
     tried = {pair: unlikely(*pair) for pair in product(_SHARES, scatters)}

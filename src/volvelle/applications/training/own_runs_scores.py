@@ -16,7 +16,7 @@ from volvelle.applications.training.stack_fit import Table, runs_of
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.own_spread import OwnRunsSpread, own_runs_spread
 from volvelle.catalogue.training_errors import step_ranges
-from volvelle.estimators.factored import chip_shares, felt_variance
+from volvelle.estimators.factored import chip_shares, open_variance
 from volvelle.spread import model_reach
 
 OWN_RUNS = (0, 1, 3, 8)
@@ -193,5 +193,6 @@ class _User:
         told = fit.told
         off: Table = self.errors[rest] - slopes @ fit.change - chip_shares(slopes) * told.shapes.told(shapes).shift
         known = step_ranges()
-        before = known.stretch * np.sqrt(felt_variance(slopes, self.covariance) + known.scatter**2)
+        variance = open_variance(slopes, self.covariance, scatter=known.scatter, network=known.network)
+        before = known.stretch * np.sqrt(variance)
         return off, model_reach(_LEVEL) * told.no_wider(told.error(slopes, shapes), before / model_reach(_LEVEL))

@@ -169,7 +169,7 @@ def runs_of(rows: Iterable[TrainingMeasurement], catalogue: Catalogue) -> tuple[
 
 
 def shipped_logs(runs: Sequence[Run]) -> Table:
-    """Logarithms of the factors that runs are asked about with, a row a run; last, those of 16 bits."""
+    """Logarithms of the factors that runs are asked about with, a row a run."""
     return np.array([factor_logs(run.question.system, run.element) for run in runs])
 
 
@@ -199,7 +199,7 @@ class EffectModel:
         self.effects: dict[Effect, int] = {}
         variances: list[float] = []
         felt: list[tuple[int, int, int]] = []
-        self.held = np.zeros((len(runs), len(FACTORED) + 1))
+        self.held = np.zeros((len(runs), len(CONSTANTS)))
         for place, run in enumerate(runs):
             for at, (name, keys) in enumerate(run.feels()):
                 fixed = HELD.get((name, keys["parent"][0])) if keys else None
@@ -213,7 +213,7 @@ class EffectModel:
                             variances.append(PRIORS[name][kind] ** 2)
                         felt.append((place, at, number))
         self.variances = np.array(variances)
-        self.felt = np.zeros((len(runs), len(FACTORED) + 1, len(variances)))
+        self.felt = np.zeros((len(runs), len(CONSTANTS), len(variances)))
         for where in felt:
             self.felt[where] = 1.0
         sizes = Counter(run.source for run in runs)

@@ -25,7 +25,7 @@ from volvelle.catalogue.own_calibrations import (
 from volvelle.catalogue.own_spread import own_runs_spread, spread_of, typical_slopes
 from volvelle.domains import SEQUENCES, WIDTH, within_domains
 from volvelle.errors import DescriptionError
-from volvelle.estimators.factored import CONSTANTS, felt_variance
+from volvelle.estimators.factored import CONSTANTS, WIDE, felt_variance, run_variance
 from volvelle.estimators.question_error import step_error
 from volvelle.interchange.logs.logged import Log
 from volvelle.interchange.logs.readers import read_log
@@ -90,7 +90,7 @@ class Calibrated:
         return {
             name: float(f"{exp(change):.6g}")
             for name, change in zip(CONSTANTS, self.fit.change.tolist(), strict=True)
-            if abs(change) > 1e-3 and (narrow or name in CONSTANTS[:-1])
+            if abs(change) > 1e-3 and (narrow or name != WIDE)
         }
 
     @property
@@ -249,12 +249,14 @@ def _fitted(found: Calibrated) -> Calibrated:
     if disagreeing and 2 * len(disagreeing) >= len(found.runs):
         # Two machines or two versions: what lies between them is neither.
         believed = float(np.mean(felt_variance(slopes, prior)))
-        scattered = float(np.var(errors)) / (believed + spread.scatter**2 + spread.shape**2)
+        by_itself = float(np.mean(run_variance(slopes, scatter=spread.scatter, network=spread.network)))
+        scattered = float(np.var(errors)) / (believed + by_itself + spread.shape**2)
         wider = replace(fit.posterior, inflation=max(fit.posterior.inflation, scattered))
         fit = replace(fit, kept=False, posterior=wider)
     fit = replace(fit, before=np.append(errors, told))
     left, typical = fit.told, typical_slopes(chip.family)
-    anywhere = float((left.covariance * typical).sum()) + left.shapes.spread**2 + left.scatter**2
+    alone_anywhere = left.scatter**2 + left.network**2 * float(typical[-1, -1])
+    anywhere = float((left.covariance * typical).sum()) + left.shapes.spread**2 + alone_anywhere
     elsewhere, before = np.asarray(left.wider * sqrt(anywhere)), _before(found)
     if before is not None:
         elsewhere = left.no_wider(elsewhere, np.log(before))
@@ -279,18 +281,21 @@ def _before(found: Calibrated) -> float | None:
 def _disagreeing(
     runs: Sequence[OwnRun], values: Table, rows: Table, doubts: Table, prior: Table
 ) -> tuple[tuple[str, float], ...]:
-    """Runs that the others do not expect, without weights that would hide them."""
-    if len(runs) < 2:
-        return ()
-    spread = own_runs_spread()
-    noise = doubts**2 * (spread.scatter**2 + spread.shape**2)
-    inverse = np.linalg.inv(rows @ prior @ rows.T + np.diag(noise))
-    deviations = np.abs(inverse @ values) / np.sqrt(np.diag(inverse))
-    return tuple(
-        (one.place, float(deviation))
-        for one, deviation in zip(runs, deviations.tolist(), strict=False)
-        if deviation > _FAR
-    )
+    """Runs that the others do not expect, the furthest first and without it the next; weights would hide them."""
+    spread, kept = own_runs_spread(), np.arange(len(values))
+    found: list[tuple[str, float]] = []
+    noise = doubts**2 * (run_variance(rows, scatter=spread.scatter, network=spread.network) + spread.shape**2)
+    while len(kept) > 1:
+        inverse = np.linalg.inv(rows[kept] @ prior @ rows[kept].T + np.diag(noise[kept]))
+        deviations = np.where(kept < len(runs), np.abs(inverse @ values[kept]) / np.sqrt(np.diag(inverse)), 0.0)
+        furthest = int(np.argmax(deviations))
+        if deviations[furthest] <= _FAR:
+            break
+        # Of two that are left nobody can tell which is off.
+        off = kept if len(kept) == 2 and len(runs) == len(values) else kept[[furthest]]
+        found += [(runs[place].place, float(deviations[furthest])) for place in off]
+        kept = np.setdiff1d(kept, off)
+    return tuple(found)
 
 
 def _links(logs: Sequence[Log], on: str, catalogue: Catalogue) -> list[OwnLink]:
