@@ -14,14 +14,13 @@ from volvelle.applications.measured_table import RowHead, read_columns
 from volvelle.applications.scores import Finding
 from volvelle.applications.table_cells import column
 from volvelle.applications.training.measurements import training_measurements
-from volvelle.applications.training.ran_or_failed import memory_question
+from volvelle.applications.training.ran_or_failed import ALLOCATED, beside_tensors, memory_question
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
-from volvelle.estimators.result import FRAGMENTS
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.quantities import percent
 
-RESERVED, ALLOCATED = "reserved", "allocated"
+RESERVED = "reserved"
 _TABLE = "llm_training_memory"
 
 
@@ -48,8 +47,7 @@ def printed_amounts() -> tuple[tuple[PrintedMemory, float], ...]:
             )
         asked = memory_question(runs[row.head.row_id], catalogue, table=_TABLE)
         estimate = ClosedForm().estimate(asked.work, asked.system, asked.decision)
-        gaps = sum(part.bytes for part in estimate.memory if part.name == FRAGMENTS)
-        beside = asked.work.reserved if row.counted == RESERVED else gaps
+        beside = asked.work.reserved if row.counted == RESERVED else beside_tensors(estimate)
         found.append((row, float(estimate.memory_bytes - beside)))
     return tuple(found)
 

@@ -20,11 +20,14 @@ from volvelle.applications.training.rows import TrainingQuestion, training_quest
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import with_constants
+from volvelle.estimators.result import FRAGMENTS, TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.model_error import chance_to_fit, chance_to_fit_too
 from volvelle.quantities import percent
 
+ALLOCATED = "allocated"
+"""Amounts of memory that an allocator gave to tensors."""
 BINS = 5
 _SHARES = ("chance", "ran", "by_chance")
 TRIED = tuple(place / 100 for place in range(100, 300))
@@ -49,6 +52,8 @@ class TriedRun(TrainingMeasurement):
     """Bytes a logit that the loss needs, where it is not the software's habit."""
     memory: float | None = column("memory_gb", scale=1e9)
     """Bytes of a chip, where they are printed."""
+    counted: str = ""
+    """``allocated`` where gaps and what software keeps beside tensors are not in them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +67,7 @@ class TriedFit:
     """Memory there is over memory needed, as a logarithm."""
 
     needed: float
-    """Bytes, by the model."""
+    """Bytes of what is printed, by the model."""
 
     @property
     def ran(self) -> bool:
@@ -83,6 +88,11 @@ def memory_question(row: TrainingMeasurement, catalogue: Catalogue, *, table: st
     return asked
 
 
+def beside_tensors(estimate: TrainingEstimate) -> float:
+    """Bytes of gaps between tensors and of what software keeps, which are not allocated for any."""
+    return float(sum(part.bytes for part in estimate.memory if part.name == FRAGMENTS))
+
+
 @cache
 def tried_fits() -> tuple[TriedFit, ...]:
     """All rows; a shipped row that cannot be asked about does not load."""
@@ -99,7 +109,8 @@ def tried_fits() -> tuple[TriedFit, ...]:
             system = with_constants(system, dict.fromkeys(("loss_bytes", "sharded_loss_bytes"), row.loss_bytes))
         estimate = UnderUncertainty(estimator=ClosedForm(), samples=_SAMPLES).estimate(step, system, asked.decision)
         room = float(np.log(estimate.capacity / estimate.memory_bytes))
-        found.append(TriedFit(row=row, chance=estimate.fits or 0.0, room=room, needed=estimate.memory_bytes))
+        needed = estimate.memory_bytes - (beside_tensors(estimate) if row.counted == ALLOCATED else 0.0)
+        found.append(TriedFit(row=row, chance=estimate.fits or 0.0, room=room, needed=needed))
     return tuple(found)
 
 
