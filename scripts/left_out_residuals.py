@@ -18,6 +18,7 @@ import numpy as np
 
 from volvelle import Catalogue
 from volvelle.applications.collectives.application import COLLECTIVES
+from volvelle.applications.collectives.groups_timed import groups_timed
 from volvelle.applications.collectives.left_out import collectives_left_out
 from volvelle.applications.dlrm.application import DLRM
 from volvelle.applications.dlrm.left_out import dlrm_left_out
@@ -37,7 +38,9 @@ from volvelle.applications.training.axes_left_out import training_left_out
 from volvelle.applications.training.stack_fit import fit_stacks, stack_runs
 from volvelle.catalogue.left_out import LEFT_OUT_COLUMNS, LeftOut, left_out_rows
 
-TARGET = Path(__file__).parent.parent / "src" / "volvelle" / "catalogue" / "data" / "measurements" / "left_out.csv.gz"
+DATA = Path(__file__).parent.parent / "src" / "volvelle" / "catalogue" / "data"
+TARGET = DATA / "measurements" / "left_out.csv.gz"
+GROUPS = DATA / "collective_groups.yaml"
 
 
 def makers() -> dict[str, Callable[[], Iterator[LeftOut]]]:
@@ -72,6 +75,12 @@ def main() -> None:
         table.writerow(f"{value:.5g}" if isinstance(value, float) else value for value in values)
     with TARGET.open("wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
         packed.write(out.getvalue().encode())
+    if "collectives" in asked:
+        own = [row for row in rows if row.application == "collectives" and not row.axis]
+        groups = groups_timed(calibration_rows(COLLECTIVES.rows(), shipped=True), Catalogue(), own)
+        said = "".join(f"  {link}: {units}\n" for link, units in groups.largest.items())
+        GROUPS.write_text(f"largest:\n{said}doubling: {groups.doubling}\nsource: {groups.source}\n", "utf-8")
+        print(GROUPS.read_text("utf-8"))
     for name in made:
         for axis in dict.fromkeys(row.axis for row in rows if row.application == name):
             errors = np.array([row.residual for row in rows if (row.application, row.axis) == (name, axis)])

@@ -1,5 +1,6 @@
 """What the model says for a measured collective: the catalogue's cluster, the package's own laws."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import final
@@ -115,10 +116,10 @@ class CollectiveTime(Estimator[Collective, str]):
         )
 
 
-def _crossed(asked: Collective, system: Cluster) -> tuple[str, ...]:
+def _crossed(asked: Collective, system: Cluster) -> Mapping[str, float]:
     """Links that a collective goes over; a message between two nodes those of the outermost."""
     if asked.operation in _MESSAGES:
-        return tuple(part.link.name for part in system.dimensions[: 1 if (asked.nodes or 1) < 2 else None])
+        return dict.fromkeys((part.link.name for part in system.dimensions[: 1 if (asked.nodes or 1) < 2 else None]), 2)
     return links_of(system, (part.size for part in system.dimensions))
 
 
