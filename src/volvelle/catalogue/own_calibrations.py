@@ -22,13 +22,14 @@ from volvelle.catalogue.saved_file import read_saved_file, write_saved_file
 from volvelle.catalogue.stacks import default_stack, software_stack, stack_named
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
-from volvelle.estimators.factored import CONSTANTS, FACTORED, WIDE
+from volvelle.estimators.factored import CONSTANTS, FACTORED, NETWORK, WIDE
 from volvelle.estimators.own_shapes import OwnRunsTold, OwnShapes
 from volvelle.estimators.stack import OwnRan, Stack
 
 _FACTOR = NumberDomain(0.01, 100.0)
 _ERROR = NumberDomain(1.0, 100.0)
-_TRIANGLE = len(CONSTANTS) * (len(CONSTANTS) + 1) // 2
+_TRIANGLES = tuple(count * (count + 1) // 2 for count in (len(CONSTANTS), CONSTANTS.index(NETWORK)))
+"""Numbers that a covariance has: of all constants, or of those before the network was among them, which is last."""
 
 
 def this_version() -> str:
@@ -142,8 +143,11 @@ class KeptRuns(BaseModel):
     def told(self, *, beside: float) -> OwnRunsTold:
         """As estimators take it; `beside` is one standard deviation of what is not of these runs."""
         rows = np.array([[getattr(one, name) for name in _OF_A_RUN] for one in self.shapes]).reshape(-1, len(_OF_A_RUN))
+        known = symmetric(self.covariance)
+        slopes = np.array([one.slopes for one in self.shapes]).reshape(-1, len(known))
+        more = (0, len(CONSTANTS) - len(known))
         return OwnRunsTold(
-            covariance=symmetric(self.covariance),
+            covariance=np.pad(known, more),
             scatter=self.scatter,
             network=self.network,
             freedom=self.freedom,
@@ -152,7 +156,7 @@ class KeptRuns(BaseModel):
             beside=beside,
             shapes=OwnShapes(
                 shapes=np.log2(rows[:, :3]),
-                slopes=np.array([one.slopes for one in self.shapes]).reshape(-1, len(CONSTANTS)),
+                slopes=np.pad(slopes, ((0, 0), more)),
                 left=rows[:, 3],
                 noise=rows[:, 4],
                 spread=self.shape,
@@ -206,6 +210,8 @@ class OwnCalibration(BaseModel):
         # What has no runs of Linpack is sealed as before there were any, and so is what else came later.
         empty = {name for name in ("linpack", "told", "ran", "memory_error") if not getattr(self, name)}
         said = self.model_dump(exclude={"seal", *empty})
+        if self.told is not None and not self.told.network:
+            said["told"].pop("network")
         return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -239,10 +245,10 @@ def read_calibration(path: Path) -> OwnCalibration:
             _ERROR.check(value, f"{path.name}: {name}")
     for one in file.ran:
         _FACTOR.check(one.needed / max(one.capacity, 1.0), f"{path.name}: ran: needed / capacity of {one.run}")
-    if file.told is not None and len(file.told.covariance) != _TRIANGLE:
+    if file.told is not None and len(file.told.covariance) not in _TRIANGLES:
         raise DescriptionError(
-            f"{path.name}: told.covariance has {len(file.told.covariance)} numbers, and constants need {_TRIANGLE}; "
-            f"make it again with volvelle calibrate from"
+            f"{path.name}: told.covariance has {len(file.told.covariance)} numbers, and constants need "
+            f"{_TRIANGLES[0]}; make it again with volvelle calibrate from"
         )
     if stack_named(file.stack) is None and file.stack:
         raise DescriptionError(f"{path.name} is of the software {file.stack!r}, which is not known here; make it again")

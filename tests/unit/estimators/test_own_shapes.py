@@ -15,7 +15,7 @@ from volvelle.catalogue.stacks import software_stack
 from volvelle.estimators.calibration import calibrations_of, with_software
 from volvelle.estimators.compiled.compiled_form import CompiledClosedForm
 from volvelle.estimators.event_driven.estimator import EventDriven
-from volvelle.estimators.factored import CONSTANTS
+from volvelle.estimators.factored import CONSTANTS, NETWORK
 from volvelle.estimators.own_shapes import OwnRunsTold, OwnShapes, product_shapes
 from volvelle.estimators.question_error import step_error
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -107,6 +107,21 @@ def test_a_file_keeps_what_was_told() -> None:
     shapes, slopes = np.array([[12.0, 12.0, 0.5]]), np.full((1, len(CONSTANTS)), -0.2)
     assert back.shapes.told(shapes).shift == pytest.approx(TOLD.shapes.told(shapes).shift, rel=1e-4)
     assert back.error(slopes, shapes)[0] == pytest.approx(np.hypot(TOLD.error(slopes, shapes)[0], 0.05), rel=1e-4)
+
+
+def test_a_file_of_before_the_network_was_told_takes_it_as_known() -> None:
+    now, count = KeptRuns.of(TOLD), CONSTANTS.index(NETWORK)
+    few = replace(TOLD, covariance=TOLD.covariance[:count, :count])
+    shapes = [one.model_copy(update={"slopes": one.slopes[:count]}) for one in now.shapes]
+    kept = KeptRuns.of(few).model_copy(update={"shapes": shapes})
+    back = KeptRuns(**{name: value for name, value in kept.model_dump().items() if name != "network"}).told(beside=0.0)
+    assert back.covariance.shape == (len(CONSTANTS), len(CONSTANTS))
+    assert not back.covariance[count].any()
+    assert back.network == 0.0
+    slopes = np.full((1, len(CONSTANTS)), -0.2)
+    without = np.append(slopes[:, :count], np.zeros((1, 1)), axis=1)
+    point = np.array([[12.0, 12.0, 0.5]])
+    assert back.error(slopes, point)[0] == pytest.approx(TOLD.error(without, point)[0], rel=1e-4)
 
 
 def test_another_element_type_knows_nothing_of_them(step: TrainingStep) -> None:
