@@ -39,7 +39,7 @@ BAND = (0.65, 0.95)
 """Coverage of a large publication that is near four fifths."""
 OWN_BAND = (0.65, 0.92)
 """Likewise after three own runs."""
-STRETCHES = (1.0, 1.05, 1.1, 1.15, 1.2)
+STRETCHES = tuple(1.0 + place / 50 for place in range(11))
 """Of ranges after own runs."""
 _NOWHERE = "?"
 """A family or an element type that no run is of."""

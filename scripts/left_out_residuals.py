@@ -79,7 +79,8 @@ def main() -> None:
         own = [row for row in rows if row.application == "collectives" and not row.axis]
         groups = groups_timed(calibration_rows(COLLECTIVES.rows(), shipped=True), Catalogue(), own)
         said = "".join(f"  {link}: {units}\n" for link, units in groups.largest.items())
-        GROUPS.write_text(f"largest:\n{said}doubling: {groups.doubling}\nsource: {groups.source}\n", "utf-8")
+        said = f"largest:\n{said}inside: {groups.inside}\nacross: {groups.across}\ndoubling: {groups.doubling}\n"
+        GROUPS.write_text(f"{said}source: {groups.source}\n", "utf-8")
         print(GROUPS.read_text("utf-8"))
     for name in made:
         for axis in dict.fromkeys(row.axis for row in rows if row.application == name):

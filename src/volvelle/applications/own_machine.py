@@ -1,5 +1,6 @@
 """A machine as own logs have it: links, power and memory; what constants they changed comes with its software."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import log
 from pathlib import Path
@@ -23,10 +24,6 @@ def as_calibrated(cluster: Cluster, path: Path, *, margin: object = None) -> Clu
     `margin` is one that is asked for, whatever ran; None: none is.
     """
     file = read_calibration(path)
-    dimensions = tuple(
-        replace(each, link=_link(each.link, file.links[each.link.name])) if each.link.name in file.links else each
-        for each in cluster.dimensions
-    )
     chip = cluster.chip
     if file.power is not None and chip.name == file.chip:
         # Money and energy are counted with the rated power, of which a busy chip draws a share.
@@ -38,7 +35,7 @@ def as_calibrated(cluster: Cluster, path: Path, *, margin: object = None) -> Clu
     notes = calibration_notes(
         file, path.name, chip=cluster.chip.name, chips=cluster.accelerators, version=this_version()
     )
-    machine = replace(cluster, chip=chip, dimensions=dimensions, notes=(*cluster.notes, *notes))
+    machine = replace(with_own_links(cluster, file.links), chip=chip, notes=(*cluster.notes, *notes))
     if chip.name != file.chip:
         return machine
     usual = float(np.max(fitted_constants(machine, file.element, software=False).memory_margin))
@@ -60,6 +57,15 @@ def as_calibrated(cluster: Cluster, path: Path, *, margin: object = None) -> Clu
     return with_constants(machine, told)
 
 
+def with_own_links(cluster: Cluster, links: Mapping[str, Mapping[str, float]]) -> Cluster:
+    """The machine with constants of its own for some links."""
+    dimensions = tuple(
+        replace(each, link=_link(each.link, links[each.link.name])) if each.link.name in links else each
+        for each in cluster.dimensions
+    )
+    return replace(cluster, dimensions=dimensions)
+
+
 def _open_still(machine: Cluster, element: str, error: float) -> dict[str, float]:
     """The error of memory after own runs, and how far it is still that of all of them: what is of each stays."""
     known = fitted_constants(machine, element)
@@ -67,7 +73,7 @@ def _open_still(machine: Cluster, element: str, error: float) -> dict[str, float
     return {"memory_error": error, "memory_alike": max(0.0, 1.0 - each / max(log(error) ** 2, _TINY))}
 
 
-def _link(link: Link, own: dict[str, float]) -> Link:
+def _link(link: Link, own: Mapping[str, float]) -> Link:
     """A link with constants of its own, and the figures behind them as they are set."""
     figures = {name: figure.set_to(own[name]) if name in own else figure for name, figure in link.figures.items()}
     return replace(link, figures=figures, **own)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from volvelle.catalogue.stacks import software_stack
 from volvelle.estimators.calibration import calibrations_of, with_software
 from volvelle.estimators.compiled.compiled_form import CompiledClosedForm
 from volvelle.estimators.event_driven.estimator import EventDriven
-from volvelle.estimators.factored import CONSTANTS, NETWORK
+from volvelle.estimators.factored import CONSTANTS, NETWORK, network_shares
 from volvelle.estimators.own_shapes import OwnRunsTold, OwnShapes, product_shapes
 from volvelle.estimators.question_error import step_error
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -122,6 +122,23 @@ def test_a_file_of_before_the_network_was_told_takes_it_as_known() -> None:
     without = np.append(slopes[:, :count], np.zeros((1, 1)), axis=1)
     point = np.array([[12.0, 12.0, 0.5]])
     assert back.error(slopes, point)[0] == pytest.approx(TOLD.error(without, point)[0], rel=1e-4)
+
+
+def slower_network(factor: float) -> Cluster:
+    factors = {("hopper", "bf16", NETWORK): factor}
+    return with_software(Catalogue().cluster("dgx-h100/16"), replace(software_stack("nemo"), factors=factors))
+
+
+def test_a_slower_network_slows_what_waits_for_it_alike_in_every_estimator(step: TrainingStep) -> None:
+    many = MappingTable.of(MAPPINGS)
+    before, after = (ClosedForm().table(step, slower_network(factor), many).time for factor in (1.0, 2.0))
+    waits = network_shares(constant_slopes(step, slower_network(1.0), many))
+    assert np.all(after > before)
+    assert np.argsort(after / before).tolist() == np.argsort(waits).tolist()
+    assert CompiledClosedForm().table(step, slower_network(2.0), many).time == pytest.approx(after, rel=1e-12)
+    for mapping, ratio in zip(MAPPINGS, after / before, strict=True):
+        event = [EventDriven().estimate(step, slower_network(factor), mapping).time for factor in (1.0, 2.0)]
+        assert event[1] / event[0] == pytest.approx(ratio, rel=0.02)
 
 
 def test_another_element_type_knows_nothing_of_them(step: TrainingStep) -> None:

@@ -1,5 +1,8 @@
 """How far whole steps may be off, within what runs tell of and beyond it."""
 
+from dataclasses import replace
+from math import exp, hypot, log
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,3 +60,15 @@ def test_chips_that_nothing_ran_on_are_at_least_as_unsure_as_stated(left: dict[s
     assert found >= stated - 1e-12
     assert ERRORS.on(unseen, "no such chips") is None
     assert StepError(factor=None, left=unseen, of=ERRORS).or_else(1.35) >= 1.35 - 1e-12
+
+
+def test_what_waits_for_a_network_counts_on_chips_that_nothing_ran_on_and_is_within_others_already() -> None:
+    known = replace(ERRORS, unknown_network=0.3)
+    stated, unstated = (StepError(factor=factor, left={CHIP: 1.0}, of=known) for factor in (1.2, None))
+    near = StepError(factor=1.2, of=known)
+    assert stated.waiting(0.0) == stated
+    assert stated.waiting(1.0).factor == pytest.approx(exp(hypot(log(1.2), 0.3)))
+    assert stated.waiting(1.0).or_else(1.5) == stated.waiting(1.0).factor
+    assert unstated.waiting(0.5).factor is None
+    assert unstated.waiting(0.5).or_else(1.5) == pytest.approx(exp(hypot(log(1.5), 0.15)))
+    assert near.waiting(1.0) == near

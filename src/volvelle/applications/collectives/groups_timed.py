@@ -1,17 +1,19 @@
 """What calibration rows tell of the size of groups whose collectives were timed."""
 
 from collections.abc import Iterable, Mapping
+from math import log, log2
 
 import numpy as np
 
 from volvelle.applications.collectives.collective_error import links_of
-from volvelle.applications.collectives.measured_groups import MeasuredGroups
+from volvelle.applications.collectives.measured_groups import MeasuredGroups, Spanned
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
 from volvelle.applications.collectives.series import series_of
 from volvelle.applications.collectives.stages import FITTED, STAGES
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.left_out import LeftOut
+from volvelle.catalogue.model_errors import model_error
 
 
 def groups_timed(
@@ -19,38 +21,45 @@ def groups_timed(
 ) -> MeasuredGroups:
     """The largest groups along links that are fitted; and what publications are off whose groups no other has.
 
-    Publications count alike, each by its deviation over the root of the doublings by which it goes beyond the others.
+    Beyond what any of their kind are, and over the root of the doublings by which they go beyond the others;
+    publications count alike.
     """
     told = [row for stage in STAGES for row in rows.rows if row.head.group in stage.groups]
-    spans: dict[str, dict[str, Mapping[str, float]]] = {}  # row → its link → units, by publication
+    spans: dict[str, dict[str, Spanned]] = {}  # publication → row → its links
     for each in series_of(told, catalogue):
         system = each.question.system
-        units = links_of(system, (part.size for part in system.dimensions))
-        spans.setdefault(each.group, {}).update(dict.fromkeys(each.rows, units))
-    reached = {
-        source: {link: max(units.get(link, 1.0) for units in own.values()) for link in FITTED}
-        for source, own in spans.items()
-    }
+        spanned = links_of(system, (part.size for part in system.dimensions))
+        spans.setdefault(each.group, {}).update(dict.fromkeys(each.rows, spanned))
     squares: dict[str, list[float]] = {}
+    largest = {source: _largest(own for name, own in spans.items() if name != source) for source in spans}
     for row in left_out:
-        units = spans.get(row.source, {}).get(row.row_id, {})
-        others = MeasuredGroups(largest=_largest(reached, without=row.source), doubling=0.0, source="")
-        # No publication but one tells of a link that no other has: there is nothing to go beyond.
-        doublings = others.doublings({link: count for link, count in units.items() if others.largest[link] > 1})
+        others = largest.get(row.source, {})
+        links = spans.get(row.source, {}).get(row.row_id, ())
+        # A link that no other publication has: there is nothing to go beyond.
+        doublings = sum(max(0.0, log2(units / others[name])) for name, units in links if name in others)
         if doublings and row.regime.startswith("long/"):
-            squares.setdefault(row.source, []).append(row.residual**2 / doublings)
-    doubling = float(np.sqrt(np.mean([np.mean(own) for own in squares.values()])))
+            usual = log(model_error(row.application, row.regime, without=row.source).factor)
+            squares.setdefault(row.source, []).append((row.residual**2 - usual**2) / doublings)
+    found = _largest(spans.values())
+    between = {link for stage in STAGES if stage.between for constant in stage.constants for link in constant.links}
+    middle = [
+        int(np.median([found[link] for link in found if (link in between) is across])) for across in (False, True)
+    ]
     return MeasuredGroups(
-        largest=_largest(reached),
-        doubling=float(f"{doubling:.3g}"),
+        largest=dict(sorted(found.items())),
+        inside=middle[0],
+        across=middle[1],
+        doubling=float(f"{np.sqrt(np.mean([max(0.0, np.mean(own)) for own in squares.values()])):.3g}"),
         source=f"{sum(map(len, squares.values()))} messages of {len(squares)} publications with larger groups than any "
         "other over their links, left out of the fit (scripts/left_out_residuals.py)",
     )
 
 
-def _largest(reached: Mapping[str, Mapping[str, float]], *, without: str = "") -> dict[str, int]:
-    """Link → units of the largest group of any publication but one."""
-    return {
-        link: max([1, *(int(own[link]) for source, own in reached.items() if source != without)])
-        for link in sorted(FITTED)
-    }
+def _largest(publications: Iterable[Mapping[str, Spanned]]) -> dict[str, int]:
+    """Link → units of the largest group of any publication, of links that are fitted."""
+    found: dict[str, int] = {}
+    for own in publications:
+        for name, units in (pair for links in own.values() for pair in links):
+            if name in FITTED:
+                found[name] = max(int(units), found.get(name, 1))
+    return found

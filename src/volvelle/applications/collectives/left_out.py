@@ -64,7 +64,7 @@ def _middle(stage: Stage, links: Mapping[str, Link], catalogue: Catalogue) -> di
 def _residuals(series: list[Series], links: Mapping[str, Link], axis: str) -> Iterator[LeftOut]:
     for each in series:
         system = each.question.system
-        crossed = links_of(system, (part.size for part in system.dimensions))
+        crossed = [name for name, _ in links_of(system, (part.size for part in system.dimensions))]
         for row_id, size, error in zip(each.rows, each.sizes, -link_residuals([each], links), strict=True):
             yield LeftOut(
                 application="collectives",

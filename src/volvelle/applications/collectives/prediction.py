@@ -1,6 +1,5 @@
 """What the model says for a measured collective: the catalogue's cluster, the package's own laws."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import final
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.collectives.collective_error import collective_range, links_of
+from volvelle.applications.collectives.measured_groups import Spanned
 from volvelle.applications.collectives.measurements import CollectiveMeasurement
 from volvelle.applications.contract import Question
 from volvelle.catalogue import Catalogue
@@ -116,10 +116,10 @@ class CollectiveTime(Estimator[Collective, str]):
         )
 
 
-def _crossed(asked: Collective, system: Cluster) -> Mapping[str, float]:
+def _crossed(asked: Collective, system: Cluster) -> Spanned:
     """Links that a collective goes over; a message between two nodes those of the outermost."""
     if asked.operation in _MESSAGES:
-        return dict.fromkeys((part.link.name for part in system.dimensions[: 1 if (asked.nodes or 1) < 2 else None]), 2)
+        return tuple((part.link.name, 2.0) for part in system.dimensions[: 1 if (asked.nodes or 1) < 2 else None])
     return links_of(system, (part.size for part in system.dimensions))
 
 

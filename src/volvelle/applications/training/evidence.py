@@ -11,7 +11,7 @@ import numpy as np
 
 from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, model_error
 from volvelle.estimators.calibration import calibrations_of, fitted_constants
-from volvelle.estimators.factored import FACTORED
+from volvelle.estimators.factored import FACTORED, NETWORK
 from volvelle.estimators.question_error import step_error
 from volvelle.estimators.stack import Stack
 from volvelle.estimators.step_errors import CHIP, StepError
@@ -109,8 +109,10 @@ def _error_figure(error: StepError, stated: Figure | None) -> Figure | None:
 def _factors(cluster: Cluster, element: str) -> Iterator[Input]:
     """What the software makes of the chip's constants."""
     software = calibrations_of(cluster).software or Stack(name="")
-    for name in FACTORED if software.name else ():
+    for name in (*FACTORED, NETWORK) if software.name else ():
         factor = float(software.factor(name, cluster.chip.family, element))
+        if name == NETWORK and factor == 1.0:
+            continue  # only own runs tell it
         figure = Figure(value=factor, evidence=Evidence.DERIVED, source="volvelle-training-fit")
         yield Input(name=f"{software.name}: {name.replace('_', ' ')}, times", figure=figure, kind=None)
 

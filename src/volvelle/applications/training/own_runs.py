@@ -228,8 +228,9 @@ def own_spreads(corpus: Corpus, *, fewest: int = 8) -> tuple[tuple[float, OwnSca
             total += (tails + float(np.log(np.diag(root)).sum())) / count**0.5
         return total
 
+    network = float(f"{collectives_off().within:.4g}")
     scatters = [
-        OwnScatter(scatter=scatter, shape=shape, reach=reach, network=collectives_off().within, freedom=freedom)
+        OwnScatter(scatter=scatter, shape=shape, reach=reach, network=network, freedom=freedom)
         for scatter, shape, reach, freedom in product(_SCATTERS, _SHAPES, _REACHES, _FREEDOMS)
     ]
     tried = {pair: unlikely(*pair) for pair in product(_SHARES, scatters)}

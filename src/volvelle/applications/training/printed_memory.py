@@ -14,7 +14,7 @@ from volvelle.applications.measured_table import RowHead, read_columns
 from volvelle.applications.scores import Finding
 from volvelle.applications.table_cells import column
 from volvelle.applications.training.measurements import training_measurements
-from volvelle.applications.training.ran_or_failed import ALLOCATED, beside_tensors, memory_question
+from volvelle.applications.training.ran_or_failed import ALLOCATED, memory_question
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -47,8 +47,8 @@ def printed_amounts() -> tuple[tuple[PrintedMemory, float], ...]:
             )
         asked = memory_question(runs[row.head.row_id], catalogue, table=_TABLE)
         estimate = ClosedForm().estimate(asked.work, asked.system, asked.decision)
-        beside = asked.work.reserved if row.counted == RESERVED else beside_tensors(estimate)
-        found.append((row, float(estimate.memory_bytes - beside)))
+        reserved = estimate.memory_bytes - asked.work.reserved
+        found.append((row, float(reserved if row.counted == RESERVED else estimate.tensor_bytes)))
     return tuple(found)
 
 

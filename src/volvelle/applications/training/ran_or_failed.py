@@ -20,7 +20,6 @@ from volvelle.applications.training.rows import TrainingQuestion, training_quest
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import with_constants
-from volvelle.estimators.result import FRAGMENTS, TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.model_error import chance_to_fit, chance_to_fit_too
@@ -88,11 +87,6 @@ def memory_question(row: TrainingMeasurement, catalogue: Catalogue, *, table: st
     return asked
 
 
-def beside_tensors(estimate: TrainingEstimate) -> float:
-    """Bytes of gaps between tensors and of what software keeps, which are not allocated for any."""
-    return float(sum(part.bytes for part in estimate.memory if part.name == FRAGMENTS))
-
-
 @cache
 def tried_fits() -> tuple[TriedFit, ...]:
     """All rows; a shipped row that cannot be asked about does not load."""
@@ -109,7 +103,7 @@ def tried_fits() -> tuple[TriedFit, ...]:
             system = with_constants(system, dict.fromkeys(("loss_bytes", "sharded_loss_bytes"), row.loss_bytes))
         estimate = UnderUncertainty(estimator=ClosedForm(), samples=_SAMPLES).estimate(step, system, asked.decision)
         room = float(np.log(estimate.capacity / estimate.memory_bytes))
-        needed = estimate.memory_bytes - (beside_tensors(estimate) if row.counted == ALLOCATED else 0.0)
+        needed = estimate.tensor_bytes if row.counted == ALLOCATED else estimate.memory_bytes
         found.append(TriedFit(row=row, chance=estimate.fits or 0.0, room=room, needed=needed))
     return tuple(found)
 

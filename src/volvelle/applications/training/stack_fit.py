@@ -103,7 +103,7 @@ class Run:
         return self.row.chips or self.question.system.accelerators
 
     def feels(self) -> list[tuple[str, Mapping[str, tuple[str, ...]]]]:
-        """Every constant with whose effects it has; last, products that stay in 16 bits where others are narrower."""
+        """Every constant of the chip with whose effects it has; last, products that stay in 16 bits among narrower."""
         felt = [(name, effects_on(self.stack, self.family, self.element)) for name in FACTORED]
         narrow = element_bytes(self.element) < _NARROW
         return [*felt, (FACTORED[0], effects_on(self.stack, self.family, _WIDE) if narrow else {})]

@@ -71,7 +71,7 @@ def retimed(
     graph = program_graph(trace, eager=eager)
     shared = len(graph.messages) <= MOST_FLOWS if contended is None else contended
     element = next(iter(cluster.chip.matrix_rates))
-    together = collective_times(trace, graph.pairs, SustainedRates.of(cluster, element))
+    together = collective_times(trace, graph.pairs, SustainedRates.of(cluster, element, software=False))
     ends = by_flows(graph, Network(cluster), ratio, together) if shared else _by_laws(graph, cluster, ratio, together)
     return _timed(graph, ends, ratio, contended=shared)
 

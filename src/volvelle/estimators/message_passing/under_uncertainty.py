@@ -95,7 +95,7 @@ class _Doubt:
         self._inputs = (*(varying.varied if varying else ()), *links)
         self._errors: list[str] = []
         element = next(iter(cluster.chip.matrix_rates))
-        rates, many = (SustainedRates.of(one, element) for one in (cluster, self.variants))
+        rates, many = (SustainedRates.of(one, element, software=False) for one in (cluster, self.variants))
         self.together = collective_times(self.graph.trace, self.graph.pairs, rates)
         self.collectives = collective_columns(self.graph.trace, self.graph.pairs, many, sampler.samples)
         self.crosses = crossed_levels(self.graph, cluster)

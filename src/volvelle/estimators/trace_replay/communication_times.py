@@ -22,7 +22,7 @@ class CommunicationTimes:
         self._cluster = cluster
         self._group = group or cluster.accelerators
         element = next(iter(cluster.chip.matrix_rates))  # rates of the network do not depend on it
-        self._rates = SustainedRates.of(cluster, element)
+        self._rates = SustainedRates.of(cluster, element, software=False)
         self._known: dict[Communication, float] = {}
 
     def __call__(self, exchange: Communication) -> float:

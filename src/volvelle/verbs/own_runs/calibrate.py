@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from volvelle.applications.collectives.own_link import OwnLink, fit_own_link, own_rows
 from volvelle.applications.own_factor import OwnFactor
+from volvelle.applications.own_machine import with_own_links
 from volvelle.applications.training.own_runs import OwnFit, fit_own, shapes_of
 from volvelle.applications.training.stack_fit import errors_and_slopes, shipped_logs
 from volvelle.catalogue import Catalogue
@@ -169,7 +170,9 @@ def calibrate_from(
     known = catalogue_of(catalogue)
     read = tuple(read_log(Path(file)) for file in logs)
     told = {"batch": batch, "sequence": sequence, "element": element, "stack": stack or None, **choices}
+    links = tuple(_links(read, on, known))
     runs, unasked = _asked(read, on, model, told, known)
+    runs = [_over(one, links) for one in runs]
     cluster = same_machine(runs) if runs else known.cluster(on)
     errors: Table = np.zeros(0)
     found = Calibrated(
@@ -179,7 +182,7 @@ def calibrate_from(
         unasked=tuple(unasked),
         errors=errors,
         fit=None,
-        links=tuple(_links(read, on, known)),
+        links=links,
         products=own_products([row for log in read for row in log.gemms], cluster, element),
         linpack=own_linpack(read, on, known),
         power=own_power(runs),
@@ -194,6 +197,12 @@ def calibrate_from(
         return found
     write_calibration(found.file, Path(save))
     return replace(found, saved=Path(save))
+
+
+def _over(one: OwnRun, links: Sequence[OwnLink]) -> OwnRun:
+    """A run over links as sweeps of one's own have them, so that what they tell is not told again by its steps."""
+    system = with_own_links(one.run.question.system, {link.link: link.after for link in links})
+    return replace(one, run=replace(one.run, question=replace(one.run.question, system=system)))
 
 
 def _refusals(logs: Sequence[Log]) -> str:
@@ -245,7 +254,7 @@ def _fitted(found: Calibrated) -> Calibrated:
         now, slopes = errors_and_slopes(runs, shipped_logs(runs) + change)
         values = now + slopes @ change
         fit = fitted(slopes, values)
-    disagreeing = _disagreeing(found.runs, np.append(values, told), np.vstack([slopes, alone]), doubts, prior)
+    disagreeing = _disagreeing(found.runs, values, slopes, doubts[: len(runs)], prior)
     if disagreeing and 2 * len(disagreeing) >= len(found.runs):
         # Two machines or two versions: what lies between them is neither.
         believed = float(np.mean(felt_variance(slopes, prior)))
@@ -281,20 +290,19 @@ def _before(found: Calibrated) -> float | None:
 def _disagreeing(
     runs: Sequence[OwnRun], values: Table, rows: Table, doubts: Table, prior: Table
 ) -> tuple[tuple[str, float], ...]:
-    """Runs that the others do not expect, the furthest first and without it the next; weights would hide them."""
-    spread, kept = own_runs_spread(), np.arange(len(values))
+    """Runs that other runs do not expect, the furthest first and without it the next; weights would hide them."""
+    spread, kept = own_runs_spread(), np.arange(len(runs))
     found: list[tuple[str, float]] = []
     noise = doubts**2 * (run_variance(rows, scatter=spread.scatter, network=spread.network) + spread.shape**2)
     while len(kept) > 1:
         inverse = np.linalg.inv(rows[kept] @ prior @ rows[kept].T + np.diag(noise[kept]))
-        deviations = np.where(kept < len(runs), np.abs(inverse @ values[kept]) / np.sqrt(np.diag(inverse)), 0.0)
-        furthest = int(np.argmax(deviations))
-        if deviations[furthest] <= _FAR:
+        deviations = np.abs(inverse @ values[kept]) / np.sqrt(np.diag(inverse))
+        if deviations.max() <= _FAR:
             break
         # Of two that are left nobody can tell which is off.
-        off = kept if len(kept) == 2 and len(runs) == len(values) else kept[[furthest]]
-        found += [(runs[place].place, float(deviations[furthest])) for place in off]
-        kept = np.setdiff1d(kept, off)
+        off = [int(np.argmax(deviations))] if len(kept) > 2 else [0, 1]
+        found += [(runs[kept[place]].place, float(deviations[place])) for place in off]
+        kept = np.delete(kept, off)
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ from volvelle.applications.training.own_runs import Corpus, fit_own, own_spreads
 from volvelle.applications.training.own_runs_scores import published_corpus
 from volvelle.applications.training.stack_fit import runs_of
 from volvelle.catalogue.own_spread import OwnScatter, own_runs_spread, spread_of, typical_slopes
-from volvelle.estimators.factored import CONSTANTS
+from volvelle.estimators.factored import CONSTANTS, NETWORK
 
 SCATTER = OwnScatter(scatter=0.05, shape=0.06, reach=2.0, freedom=2.0)
 FEW = ("internevo", "nemo-24.07", "mlperf-gpt3-v3.1", "moe-folding-t3", "megatron-sc21-table1")
@@ -51,6 +51,23 @@ def test_runs_that_agree_are_followed_and_runs_that_do_not_are_not() -> None:
     assert abs(torn.change[0]) < 0.03
     assert sure.change[0] < -0.14
     assert torn.told.error(slopes, same)[0] > 1.5 * sure.told.error(slopes, same)[0]
+
+
+def test_runs_that_wait_for_the_network_tell_how_slow_it_is_and_scatter_more() -> None:
+    prior = np.zeros((len(CONSTANTS), len(CONSTANTS)))
+    prior[-1, -1] = 0.2**2
+    slopes = np.zeros((3, len(CONSTANTS)))
+    slopes[:, CONSTANTS.index(NETWORK)] = 0.5
+    shapes = np.zeros((3, 3))
+    known = SCATTER.model_copy(update={"network": 0.2})
+    sure, unsure = (
+        fit_own(slopes, np.full(3, 0.15), shapes, prior=prior, spread=spread) for spread in (SCATTER, known)
+    )
+    assert 0.3 > sure.change[-1] > unsure.change[-1] > 0.05
+    one, other = (fit.told.error(slopes, shapes)[0] for fit in (sure, unsure))
+    assert other > 1.3 * one
+    idle = np.zeros((1, len(CONSTANTS)))
+    assert unsure.told.by_itself(idle)[0] < unsure.told.by_itself(slopes)[0]
 
 
 def test_a_shape_that_was_run_is_surer_than_one_that_was_not() -> None:

@@ -10,8 +10,10 @@ import volvelle
 from tests.conftest import ROOT
 from tests.own_logs import QUESTION, megatron_log, written
 from volvelle import Catalogue, DescriptionError
+from volvelle.applications.own_machine import with_own_links
 from volvelle.catalogue.own_calibrations import read_calibration
 from volvelle.estimators.calibration import calibrations_of, fitted_constants
+from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.verbs.own_runs.calibrate import Calibrated, calibrate_from
 from volvelle.workload.families.shape import Transformer
 
@@ -125,6 +127,40 @@ def test_one_of_four_that_is_far_off_is_shown_and_counts_little(tmp_path: Path) 
     assert found.fit is not None
     assert found.fit.posterior.weights[3] < 0.1
     assert 1.04 < with_file(tmp_path).estimate.time / predicted() < 1.13
+
+
+def test_one_run_beside_products_is_compared_with_no_other_run(tmp_path: Path) -> None:
+    products = tmp_path / "gemm.csv"
+    peak = Catalogue().chip("h100-sxm").matrix_rate("bf16")
+    seconds = 2 * 8192**3 / (0.7 * peak)
+    products.write_text(f"m,n,k,element,seconds\n8192,8192,8192,bf16,{seconds}\n")
+    files = [*written(tmp_path, megatron_log(1.5 * predicted())), products]
+    found = calibrate_from(files, on="dgx-h100", save=tmp_path / "mine.yaml")
+    assert found.disagreeing == ()
+    assert with_file(tmp_path).estimate.time > 1.1 * predicted()
+
+
+def test_what_sweeps_tell_of_a_link_steps_do_not_tell_again(tmp_path: Path) -> None:
+    sweep = LOGS / "nccl-h100-two-nodes.txt"
+    links = calibrate_from([sweep], on="dgx-h100/16", save=tmp_path / "links.yaml").links
+    assert links
+    layouts = ({"tensor": 1, "zero": 1}, {"tensor": 2, "zero": 1}, {"tensor": 8, "zero": 1})
+    kept = {**{name: value for name, value in QUESTION.items() if name != "tensor"}, "on": "dgx-h100/16"}
+    told = {one.link: one.after for one in links}
+    cluster = with_own_links(Catalogue().cluster("dgx-h100/16", stack="megatron-core"), told)
+    times = []
+    for layout in layouts:
+        one = volvelle.estimate(MODEL, **{**kept, **layout})
+        times.append(float(ClosedForm().estimate(one.step, cluster, one.estimate.mapping).time))
+    texts = [
+        megatron_log(time, world_size=16, tensor_model_parallel_size=layout["tensor"])
+        for time, layout in zip(times, layouts, strict=True)
+    ]
+    both = calibrate_from([sweep, *written(tmp_path, *texts)], on="dgx-h100/16", save=tmp_path / "mine.yaml")
+    assert all(abs(factor - 1.0) < 0.02 for factor in both.factors.values()), both.factors
+    for time, layout in zip(times, layouts, strict=True):
+        after = volvelle.estimate(MODEL, **{**kept, **layout, "stack": str(tmp_path / "mine.yaml")}).estimate.time
+        assert after == pytest.approx(time, rel=0.01)
 
 
 def test_linpack_of_another_kind_of_machine_is_refused() -> None:
