@@ -10,6 +10,8 @@ import pytest
 
 import volvelle
 from tests.conftest import ROOT
+from tests.own_logs import QUESTION, megatron_log, written
+from tests.unit.verbs.own_runs.test_calibrate import MODEL as MODEL_OF_LOGS
 from volvelle import ClosedForm
 from volvelle.catalogue.benchmarks_to_run import benchmark_for
 from volvelle.errors import DescriptionError
@@ -118,13 +120,25 @@ def test_one_own_run_leaves_what_was_promised_on_a_thousand_drawn_machines(found
 
 
 def test_a_calibration_by_that_run_leaves_about_what_was_promised(tmp_path: Path) -> None:
+    """Thirty steps of the very layout, as fast as predicted or slower by as much as machines are."""
+    question = {"on": "dgx-h100/8", **QUESTION}
+    promised = next(one for one in why_unsure(MODEL_OF_LOGS, **question).shares if one.input == MODEL)
+    shipped = volvelle.estimate(MODEL_OF_LOGS, **question).estimate.time
+    for slower in (1.0, 1.1):
+        files = written(tmp_path, megatron_log(slower * shipped))
+        calibrate_from(files, on="dgx-h100", save=tmp_path / "mine.yaml")
+        span = volvelle.estimate(MODEL_OF_LOGS, **{**question, "stack": str(tmp_path / "mine.yaml")}).ranges["time"]
+        assert log(span.high / span.low) / 2.0 == pytest.approx(promised.half_width_after, rel=0.25)
+
+
+def test_a_log_of_three_steps_leaves_more_than_twenty_and_less_than_none(tmp_path: Path) -> None:
     question = {"on": "dgx-h100/8", "batch": 128, "context": 2, "zero": 2}
-    promised = next(one for one in why_unsure("llama3-8b", **question).shares if one.input == MODEL)
+    unsure = why_unsure("llama3-8b", **question)
+    promised = next(one for one in unsure.shares if one.input == MODEL)
     file = ROOT / "examples" / "logs" / "nemo-llama3-8b.log"
     calibrate_from([file], on="dgx-h100/8", model="llama3-8b", context=2, zero=2, save=tmp_path / "mine.yaml")
     span = volvelle.estimate("llama3-8b", **question, stack=str(tmp_path / "mine.yaml")).ranges["time"]
-    # That log has three steps in place of twenty, is believed less, and lies further off than was believed.
-    assert 1.0 < log(span.high / span.low) / 2.0 / promised.half_width_after < 2.0
+    assert promised.half_width_after < log(span.high / span.low) / 2.0 < 0.75 * unsure.half_width
 
 
 @pytest.mark.parametrize(
