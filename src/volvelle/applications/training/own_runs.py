@@ -169,7 +169,8 @@ class Corpus:
         places = np.zeros((len(CONSTANTS), len(known)))
         found = np.diag(share**2 * own_variances())
         # No run tells of software's network: it is as far off as collectives of other publications are.
-        found[-1, -1] += collectives_off().between ** 2
+        at_network = CONSTANTS.index(NETWORK)
+        found[at_network, at_network] += collectives_off().between ** 2
         unseen = defaultdict[Effect, list[int]](list)
         for at, (name, keys) in enumerate(felt):
             held = (name, keys["parent"][0]) in HELD

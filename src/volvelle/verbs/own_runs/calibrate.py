@@ -26,7 +26,7 @@ from volvelle.catalogue.own_calibrations import (
 from volvelle.catalogue.own_spread import own_runs_spread, spread_of, typical_slopes
 from volvelle.domains import SEQUENCES, WIDTH, within_domains
 from volvelle.errors import DescriptionError
-from volvelle.estimators.factored import CONSTANTS, WIDE, felt_variance, run_variance
+from volvelle.estimators.factored import CONSTANTS, NETWORK, WIDE, felt_variance, run_variance
 from volvelle.estimators.question_error import step_error
 from volvelle.interchange.logs.logged import Log
 from volvelle.interchange.logs.readers import read_log
@@ -264,8 +264,9 @@ def _fitted(found: Calibrated) -> Calibrated:
         fit = replace(fit, kept=False, posterior=wider)
     fit = replace(fit, before=np.append(errors, told))
     left, typical = fit.told, typical_slopes(chip.family)
-    alone_anywhere = left.scatter**2 + left.network**2 * float(typical[-1, -1])
-    anywhere = float((left.covariance * typical).sum()) + left.shapes.spread**2 + alone_anywhere
+    waits = CONSTANTS.index(NETWORK)
+    by_itself = left.scatter**2 + left.network**2 * float(typical[waits, waits])
+    anywhere = float((left.covariance * typical).sum()) + left.shapes.spread**2 + by_itself
     elsewhere, before = np.asarray(left.wider * sqrt(anywhere)), _before(found)
     if before is not None:
         elsewhere = left.no_wider(elsewhere, np.log(before))
