@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 53_000
+MOST_LINES = 53_050
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -43,8 +43,8 @@ holds of losses and gradients beside and shares of Student's distribution, by 10
 of, by 170 for values that look at the kinds of their fields and what is read or made once a process, by 180 for ranges
 of studies that map and quantiles of steps as measures, by 100 for what ranges of plans, studies and maps rest on, by
 190 for vectors that are added up inside a node, what ran by own runs, and ranges of what maps cost, by 100 for weights
-that are whole for a while and every second product that is kept; and down by 840, by 520 as the room of MCL-HPL is
-counted with what was added, and by 780 as that of HPCG is."""
+that are whole for a while and every second product that is kept, by 50 for what a row does not say of its machine; and
+down by 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "estimators/own_shapes.py": 130,  # what waits for the network is off as collectives are
     "estimators/factored.py": 60,
@@ -55,8 +55,8 @@ ADDED = {
     "applications/training/ran_or_failed.py": 245,
     "applications/training/printed_memory.py": 90,
     "laws/sensitivity.py": 105,
-    "applications/training/evidence.py": 175,
-    "report/range_words.py": 45,
+    "applications/training/evidence.py": 180,
+    "report/range_words.py": 55,
     "applications/own_machine.py": 80,
     "applications/range_evidence.py": 65,  # what ranges of plans rest on
     "applications/own_factor.py": 85,
@@ -79,7 +79,7 @@ ADDED = {
     "catalogue/exact.py": 65,
     "catalogue/left_out.py": 100,
     "catalogue/model_errors.py": 160,
-    "catalogue/training_errors.py": 140,  # ranges by what a question leaves
+    "catalogue/training_errors.py": 155,  # ranges by what a question leaves
     "estimators/step_errors.py": 160,
     "verbs/outside.py": 75,
     "applications/training/fits_findings.py": 65,
@@ -104,7 +104,7 @@ ADDED = {
     "applications/kernels": 900,  # with how far laws of traces are off
     "estimators/kernel_families.py": 400,
     "laws/kernels": 410,
-    "applications/training/stack_fit.py": 350,
+    "applications/training/stack_fit.py": 385,
     "applications/training/recipes.py": 160,
     "applications/training/left_out.py": 90,
     "catalogue/residuals.py": 185,
@@ -309,7 +309,7 @@ ADDED = {
     "cli/own_runs": 90,
     "report/own_runs": 240,
     "laws/shrinkage.py": 240,
-    "applications/training/own_runs.py": 250,
+    "applications/training/own_runs.py": 255,
     "applications/training/own_runs_scores.py": 200,
     "applications/collectives/own_link.py": 120,
     "applications/collectives/stages.py": 150,

@@ -36,6 +36,8 @@ class Question(Generic[Work, Decision, Calibration]):
     """Constants that hold for such a machine and its software."""
     assumed: tuple[str, ...] = ()
     """What had to be assumed."""
+    unstated: float = 0.0
+    """What that leaves open of the figure: one standard deviation of its logarithm, beside what is open anyway."""
     outside: tuple[str, ...] = ()
     """In which ways the machine is unlike those that were fitted."""
     title: str = ""

@@ -76,7 +76,8 @@ def scored_row(
     figure = application.predicted(row, estimate)
     if not isfinite(figure.value) or figure.value <= 0:
         return SkippedRow.of(row.head, f"the model gives no {application.figure}", within)
-    low, high = (None, None) if figure.range is None else (figure.range.low, figure.range.high)
+    told = None if figure.range is None else figure.range.wider(figure.value, question.unstated)
+    low, high = (None, None) if told is None else (told.low, told.high)
     if interval is not None:
         low, high = (factor * figure.value for factor in interval)
     return ScoredRow(

@@ -29,7 +29,8 @@ class LeftOut:
     residual: float
 
 
-LEFT_ALONE = frozenset({"software"})
+CHIP, SOFTWARE = "chip", "software"
+LEFT_ALONE = frozenset({SOFTWARE})
 """Ways that publications leave by themselves, which are among the rest too."""
 SIZE_DOUBLINGS = 5
 """By how many doublings of chips runs are larger than any that is left, where the size of a training run is left."""
@@ -65,12 +66,16 @@ def left_out_of(application: str) -> tuple[LeftOut, ...]:
 def publications_left_out(application: str) -> tuple[LeftOut, ...]:
     """Rows that nothing but their publication was left out with.
 
-    Those of training name an axis where their publication is alone with its software on their chips.
+    Those of training name an axis where their publication is alone on their family of chips, or alone with its software
+    there.
     """
     if application != "training":
         return tuple(row for row in left_out_of(application) if not row.axis)
     runs = residuals()
     alone = alone_with_software([(run.source, run.family, run.stack) for run in runs])
+    sources: dict[str, set[str]] = {}
+    for run in runs:
+        sources.setdefault(run.family, set()).add(run.source)
     return tuple(
         LeftOut(
             application=application,
@@ -78,7 +83,7 @@ def publications_left_out(application: str) -> tuple[LeftOut, ...]:
             source=run.source,
             regime=run.family,
             chips=run.chips,
-            axis="software" if other else "",
+            axis=CHIP if len(sources[run.family]) == 1 else SOFTWARE if other else "",
             residual=run.new_source,
         )
         for run, other in zip(runs, alone, strict=True)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from volvelle.catalogue.left_out import SIZE_DOUBLINGS, LeftOut, publications_left_out
+from volvelle.catalogue.left_out import CHIP, SIZE_DOUBLINGS, LeftOut, publications_left_out
 from volvelle.catalogue.model_errors import LEVEL, added_square, left_axes, model_error
 from volvelle.catalogue.own_spread import spread_of
 from volvelle.catalogue.packaged_rows import packaged_fields, packaged_rows
@@ -33,6 +33,10 @@ class StepRanges(BaseModel):
     """One standard deviation of ln(measured / predicted) of a run around what its constants say."""
     network: float
     """The same of what a run waits for the network: as collectives are off within a publication."""
+    stand_in: float
+    """The same of runs that are asked about with something in place of what they have, which has no price."""
+    unstated_network: float
+    """The same of what a run waits for a network that its publication does not state."""
     stretch: float
     """What four fifths of left-out runs keep to, each publication counted once, in standard deviations by that and by
     what others leave open of constants."""
@@ -52,24 +56,30 @@ class OpenOfRun(NamedTuple):
     """One standard deviation of ln(time) that runs of other publications leave open of its constants."""
     network: float
     """Share of its time that waits for the network."""
+    stand_in: float
+    """1 where something else is in place of what it has, 0 where not."""
+    unstated_network: float
+    """Share of its time that waits for a network that is not stated."""
 
 
 @cache
 def open_of_runs() -> dict[str, OpenOfRun]:
     """Row → what is open of it."""
-    return {
-        row["row_id"]: OpenOfRun(constants=float(row["open"]), network=float(row["network"]))
-        for row in packaged_rows("measurements/open_constants.csv.gz")
-    }
+    found = {}
+    for row in packaged_rows("measurements/open_constants.csv.gz"):
+        parts = (float(row[name]) for name in ("open", "network", "stand_in", "unstated_network"))
+        found[row["row_id"]] = OpenOfRun(*parts)
+    return found
 
 
-def scales_of(rows: Sequence[LeftOut], scatter: float, network: float) -> Table:
+def scales_of(rows: Sequence[LeftOut], ranges: StepRanges) -> Table:
     """One standard deviation of each run, as a logarithm."""
     known = np.array([open_of_runs()[row.row_id] for row in rows])
-    return np.asarray(np.sqrt(known[:, 0] ** 2 + scatter**2 + (network * known[:, 1]) ** 2))
+    deviations = np.array([1.0, ranges.network, ranges.stand_in, ranges.unstated_network])
+    return np.asarray(np.sqrt(np.square(known * deviations).sum(axis=1) + ranges.scatter**2))
 
 
-def stretch_by(rows: Sequence[LeftOut], scatter: float, network: float) -> float:
+def stretch_by(rows: Sequence[LeftOut], ranges: StepRanges) -> float:
     """What four fifths of runs keep to in their standard deviations, each publication counted once.
 
     A question is a run of a publication to come: one more than there are is counted, not one more run.
@@ -77,21 +87,36 @@ def stretch_by(rows: Sequence[LeftOut], scatter: float, network: float) -> float
     groups = [row.source for row in rows]
     weights = np.array([1.0 / groups.count(name) for name in groups])
     errors = np.array([row.residual for row in rows])
-    return covering_error(errors / scales_of(rows, scatter, network), weights, level=LEVEL)
+    return covering_error(errors / scales_of(rows, ranges), weights, level=LEVEL)
 
 
 @cache
-def reaches_left_out(scatter: float | None = None, network: float | None = None) -> dict[str, float]:
+def runs_left_out() -> tuple[LeftOut, ...]:
+    """Runs of which all that others leave open is known: not those on chips that no other publication ran on."""
+    return tuple(row for row in publications_left_out("training") if row.axis != CHIP)
+
+
+@cache
+def reaches_left_out(ranges: StepRanges | None = None) -> dict[str, float]:
     """Row → what four fifths of its like keep to, as a logarithm, by runs of all other publications."""
-    scatter = step_ranges().scatter if scatter is None else scatter
-    network = step_ranges().network if network is None else network
-    rows = publications_left_out("training")
+    ranges = ranges or step_ranges()
+    rows = runs_left_out()
     found: dict[str, float] = {}
     for source in dict.fromkeys(row.source for row in rows):
         own = [row for row in rows if row.source == source]
-        stretch = stretch_by([row for row in rows if row.source != source], scatter, network)
-        found |= zip((row.row_id for row in own), (stretch * scales_of(own, scatter, network)).tolist(), strict=True)
+        stretch = stretch_by([row for row in rows if row.source != source], ranges)
+        found |= zip((row.row_id for row in own), (stretch * scales_of(own, ranges)).tolist(), strict=True)
     return found
+
+
+def stand_in_error() -> float:
+    """One standard deviation of ln(time) that ranges add for something in place of what a step has."""
+    return step_ranges().stretch / model_reach(LEVEL) * step_ranges().stand_in
+
+
+def unstated_network_error(share: float) -> float:
+    """The same for a network that is not stated, for which such a share of a step waits."""
+    return step_ranges().stretch / model_reach(LEVEL) * step_ranges().unstated_network * share
 
 
 @cache
@@ -111,6 +136,7 @@ def training_errors() -> StepErrors:
         ),
         scatter=step_ranges().scatter,
         network=step_ranges().network,
+        unpriced=exp(stand_in_error()),
         unknown_network=hypot(model_error("collectives").between, step_ranges().network),
         stretch=step_ranges().stretch,
         constants=_open,

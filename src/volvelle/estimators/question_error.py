@@ -40,9 +40,14 @@ def step_error(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | 
         chips=cluster.accelerators if mapping is None else mapping.chips,
         own=own,
         by_constants=by_constants,
-    )
+    ).having(step.model.unpriced)
     unknown = mapping is not None and CHIP in found.left
     return found.waiting(float(network_shares(slopes()))) if unknown else found
+
+
+def waiting_share(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping) -> float:
+    """What share of a step waits for the network."""
+    return float(network_shares(_slopes(ByIdentity(cluster), ByIdentity(step), mapping)))
 
 
 def ways_left(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, isfinite, isnan, nan
+from math import exp, hypot, inf, isfinite, isnan, log, nan
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.quantities import BYTES, SECONDS, Count, Flop, FlopPerSecond, numbered, show
+from volvelle.spread import model_reach
 from volvelle.workload.training import TrainingStep
 
 Work = TypeVar("Work")
@@ -66,6 +67,14 @@ class Range:
     """Share of the sampled inputs that end inside."""
     varied: tuple[str, ...]
     """Which inputs were varied."""
+
+    def wider(self, value: float, deviation: float) -> "Range":
+        """The range around a figure that is off by so much more: one standard deviation of its logarithm."""
+        if not deviation:
+            return self
+        more = model_reach(self.level) * deviation
+        low = exp(-hypot(log(value / self.low), more)) if self.low > 0.0 else 0.0
+        return replace(self, low=value * low, high=value * exp(hypot(log(self.high / value), more)))
 
     def holding(self, value: float) -> "Range":
         """The range with the figure itself inside, also where all that is uncertain lies to one side of it."""

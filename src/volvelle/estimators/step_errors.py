@@ -46,6 +46,8 @@ class StepErrors:
     """The same of what a run waits for the network, by itself."""
     unknown_network: float = 0.0
     """The same of what steps wait for a network that no run told of."""
+    unpriced: float = 1.0
+    """What adds to the error of a step that has something which nothing prices."""
     stretch: float = 0.0
     """What four fifths of runs keep to, in standard deviations by that and by what is open of constants."""
     constants: Callable[[str, str, str], Table | None] | None = None
@@ -79,10 +81,15 @@ class StepErrors:
             found[PRECISION] = 1.0
         if mixture is not None and all(runs.mixture != mixture for runs in near):
             found[KIND] = 1.0
-        largest = max(runs.chips for runs in near)
+        largest = self.largest(family, stack)
         if chips is not None and chips > largest:
             found[SIZE] = log2(chips / largest)
         return found
+
+    def largest(self, family: str, stack: str) -> int:
+        """Chips of the largest run on a family, of the very software where any is; on any family, if on it none is."""
+        near = [runs for runs in self.timed if runs.family == family] or list(self.timed)
+        return max(runs.chips for runs in [runs for runs in near if runs.stack == stack] or near)
 
     def of_its_own(self, left: Mapping[str, float], error: float) -> float:
         """The error of a step by what is open of constants, and what they do not tell: kind of model and size."""
@@ -134,6 +141,8 @@ class StepError:
     """Whether it is of the very step, by what is open of constants; if not, of any on such chips."""
     waits: float = 0.0
     """One standard deviation, as a logarithm, of what it waits for a network whose chips nothing ran on."""
+    unpriced: tuple[str, ...] = ()
+    """What it has that nothing prices, where that is in the factor."""
 
     def or_else(self, unvalidated: float) -> float:
         """The factor, or where nothing was measured one that is taken, with what other ways of leaving add."""
@@ -141,6 +150,12 @@ class StepError:
             return self.factor
         rest = {way: steps for way, steps in self.left.items() if way != CHIP}
         return self._beside_waiting(unvalidated if self.of is None else self.of.beside(rest, unvalidated))
+
+    def having(self, unpriced: tuple[str, ...]) -> "StepError":
+        """Of a step that has what nothing prices; runs of one's own tell what theirs is."""
+        if not unpriced or self.factor is None or self.of is None:
+            return self
+        return replace(self, factor=exp(hypot(log(self.factor), log(self.of.unpriced))), unpriced=unpriced)
 
     def waiting(self, share: float) -> "StepError":
         """Of a step of which such a share waits for the network; within what runs tell of, that is in it already."""

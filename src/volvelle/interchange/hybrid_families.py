@@ -59,7 +59,7 @@ def _gemma2(c: ConfigFields) -> Transformer:
 
 def _gpt_oss(c: ConfigFields) -> Transformer:
     shape = llama_like(c, kv_default=8, head_default=64, experts=mixtral_experts(c))
-    return _alternating(c, replace(shape, linear_bias="all"), "experts", window=128)
+    return _alternating(c, replace(shape, linear_bias="all", sinks=True), "experts", window=128)
 
 
 def _gemma3_text(c: ConfigFields) -> Transformer:

@@ -6,10 +6,18 @@ from volvelle.estimators.step_errors import CHIP, PRECISION, SOFTWARE
 
 def range_words(basis: RangeBasis, inputs: str = "the inputs above") -> str:
     """What the range of a step covers; `inputs` says where its numbers are to be seen."""
+    words = _covered(basis, inputs)
+    if basis.unpriced:
+        words += (
+            f" Without a price, and so a wider range by what runs of such models are off: {_listed(basis.unpriced)}."
+        )
     if basis.own_elements:
-        kept = " and ".join(basis.own_elements)
-        return f"{_covered(basis, inputs)} Runs of one's own are in {kept}: they do not narrow it here."
-    return _covered(basis, inputs)
+        words += f" Runs of one's own are in {_listed(basis.own_elements)}: they do not narrow it here."
+    return words
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return " and ".join(words)
 
 
 def _covered(basis: RangeBasis, inputs: str) -> str:

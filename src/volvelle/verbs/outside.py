@@ -61,7 +61,7 @@ def _back(way: str, errors: StepErrors, cluster: Cluster) -> str:
         + (f", not {calibrations_of(cluster).stack}" if calibrations_of(cluster).stack else ""),
         PRECISION: f"--element {_listed({runs.element for runs in near})}",
         KIND: "a dense model" if all(not runs.mixture for runs in near) else "a mixture of experts",
-        SIZE: f"at most {max(runs.chips for runs in near):,} chips",
+        SIZE: f"at most {errors.largest(cluster.chip.family, calibrations_of(cluster).stack):,} chips",
     }[way]
 
 

@@ -128,6 +128,8 @@ class Workload:
     """Each block once, however often it runs."""
     runs: tuple[tuple[str, int], ...] = ()
     """In program order, a block's name and how many of it follow each other; if not said, all of each in turn."""
+    unpriced: tuple[str, ...] = ()
+    """What it has beside these, which nothing prices."""
 
     def __post_init__(self) -> None:
         check_fields(self, f"workload {self.name!r}", error=GraphError)

@@ -3,26 +3,28 @@
 import numpy as np
 import pytest
 
-from volvelle.catalogue.left_out import publications_left_out
 from volvelle.catalogue.model_errors import model_error
 from volvelle.catalogue.own_spread import own_runs_spread, spread_of
+from volvelle.catalogue.residuals import residuals
 from volvelle.catalogue.training_errors import (
     open_of_runs,
     reaches_left_out,
+    runs_left_out,
     step_ranges,
+    scales_of,
     stretch_by,
     training_errors,
 )
 from volvelle.estimators.factored import CONSTANTS, NETWORK
 
-ROWS = publications_left_out("training")
+ROWS = runs_left_out()
 
 
 def test_the_stretch_is_that_of_left_out_runs() -> None:
-    assert {row.row_id for row in ROWS} == set(open_of_runs())
-    assert step_ranges().stretch == pytest.approx(
-        stretch_by(ROWS, step_ranges().scatter, step_ranges().network), rel=1e-3
-    )
+    """But for runs on chips that no other publication ran on, of which nothing is known without them."""
+    alone = {row.row_id for row in residuals() if row.family == "tpu"}
+    assert {row.row_id for row in ROWS} == set(open_of_runs()) - alone
+    assert step_ranges().stretch == pytest.approx(stretch_by(ROWS, step_ranges()), rel=1e-3)
 
 
 def test_large_publications_left_out_lie_within_a_band_but_for_one_in_ten() -> None:
@@ -38,8 +40,21 @@ def test_large_publications_left_out_lie_within_a_band_but_for_one_in_ten() -> N
 def test_one_more_publication_is_counted_than_there_are() -> None:
     """Of four publications of one run each no four fifths can be told: what all keep to is taken."""
     few = [next(row for row in ROWS if row.source == source) for source in sorted({row.source for row in ROWS})[:4]]
+    plain = step_ranges().model_copy(
+        update={"scatter": 0.1, "network": 0.0, "stand_in": 0.0, "unstated_network": 0.0},
+    )
     scales = np.hypot([open_of_runs()[row.row_id].constants for row in few], 0.1)
-    assert stretch_by(few, 0.1, 0.0) == pytest.approx(max(np.abs([row.residual for row in few]) / scales))
+    assert stretch_by(few, plain) == pytest.approx(max(np.abs([row.residual for row in few]) / scales))
+
+
+def test_what_a_row_does_not_say_of_its_machine_counts_among_what_is_open_of_it() -> None:
+    known = open_of_runs()
+    unsaid = [row for row in ROWS if known[row.row_id].unstated_network > 0.0]
+    stood_in = [row for row in ROWS if known[row.row_id].stand_in]
+    assert min(len(unsaid), len(stood_in)) >= 15
+    for part, rows in (("unstated_network", unsaid), ("stand_in", stood_in)):
+        without = scales_of(rows, step_ranges().model_copy(update={part: 0.0}))
+        assert (scales_of(rows, step_ranges()) > without).all()
 
 
 def test_what_waits_for_the_network_is_as_far_off_as_collectives_are() -> None:
@@ -55,7 +70,7 @@ def test_a_step_that_waits_for_the_network_has_a_wider_range_than_one_that_does_
         slopes[0], slopes[CONSTANTS.index(NETWORK)] = share - 1.0, share
         factors.append(training_errors().of_step(lambda felt=slopes: felt, "hopper", "bf16", "nemo"))
     assert 1.08 < factors[0] < factors[1] < factors[2]
-    assert factors[2] > 1.3
+    assert factors[2] > 1.25
 
 
 def test_what_others_leave_open_widens_a_step_and_unknown_software_is_not_answered_by_it() -> None:

@@ -1,7 +1,7 @@
 """What brings the doubt of a step, and what measuring it would leave."""
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import exp, log, sqrt
 from pathlib import Path
 from statistics import NormalDist
 
@@ -116,19 +116,21 @@ def test_one_own_run_leaves_what_was_promised_on_a_thousand_drawn_machines(found
     first, other = (machine + sqrt(within) * rng.standard_normal(1000) for _ in range(2))
     left = wider * float(np.std(other - between / (between + within) * first))
     assert model.half_width_after == pytest.approx(model_reach(0.8) * left, rel=0.08)
-    assert model.half_width_after < 0.5 * found.half_width
+    assert model.half_width_after < 0.6 * found.half_width
 
 
 def test_a_calibration_by_that_run_leaves_about_what_was_promised(tmp_path: Path) -> None:
-    """Thirty steps of the very layout, as fast as predicted or slower by as much as machines are."""
+    """Thirty steps of the very layout, faster or slower by as much as machines are; less if as fast as predicted."""
     question = {"on": "dgx-h100/8", **QUESTION}
     promised = next(one for one in why_unsure(MODEL_OF_LOGS, **question).shares if one.input == MODEL)
     shipped = volvelle.estimate(MODEL_OF_LOGS, **question).estimate.time
-    for slower in (1.0, 1.1):
+    off = sqrt(levels_of_error(question_of(MODEL_OF_LOGS, **question))[0])
+    for slower in (exp(-off), 1.0, exp(off)):
         files = written(tmp_path, megatron_log(slower * shipped))
         calibrate_from(files, on="dgx-h100", save=tmp_path / "mine.yaml")
         span = volvelle.estimate(MODEL_OF_LOGS, **{**question, "stack": str(tmp_path / "mine.yaml")}).ranges["time"]
-        assert log(span.high / span.low) / 2.0 == pytest.approx(promised.half_width_after, rel=0.25)
+        left = log(span.high / span.low) / 2.0 / promised.half_width_after
+        assert 0.75 < left < 1.25 if slower != 1.0 else 0.6 < left < 0.75
 
 
 def test_a_log_of_three_steps_leaves_more_than_twenty_and_less_than_none(tmp_path: Path) -> None:

@@ -137,6 +137,8 @@ class RangeBasis:
     """Element types that runs of one's own are in, where the question is in another and they do not tell its error."""
     by_constants: bool = False
     """Whether the error is of the very step, by what runs leave open of the constants that it feels."""
+    unpriced: tuple[str, ...] = ()
+    """What the step has that nothing prices."""
     unmeasured: str = "run on this family of chips"
     """What there was none of to calibrate the model, where it is not."""
 
@@ -157,6 +159,7 @@ def range_basis(cluster: Cluster, element: str, error: StepError) -> RangeBasis:
         own_runs=error.own,
         own_elements=() if error.own else _own_elements(cluster),
         by_constants=error.by_constants,
+        unpriced=error.unpriced,
     )
 
 

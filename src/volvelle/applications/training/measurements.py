@@ -19,6 +19,8 @@ COMPUTED = frozenset({_SHORT_GROUP})
 """Groups whose times are sums of profiled kernels, whatever their source says (``data/measurements/README.md``)."""
 _ALL_BUT_PRODUCTS = "torchtitan"
 """Software by whose selective recomputation all is made again but attention and every second product."""
+_PRODUCTS_ALONE = "minimal"
+"""MaxText's word for keeping what products of weights make, and making all else again; here its attention is kept."""
 _WHOLE_BLOCKS = "fms-fsdp"
 """Software by whose selective recomputation some blocks are made again whole: it does not say how many."""
 
@@ -74,7 +76,7 @@ class TrainingMeasurement:
 
     @property
     def seconds(self) -> float | None:
-        """Seconds a step: as stated, or from tokens per second. Printed FLOP/s are never used: conventions differ."""
+        """Seconds a step: as stated, or from tokens per second. Printed FLOP/s are not read: conventions differ."""
         if self.step_time is not None:
             return self.step_time
         if None in (self.tokens_per_second_per_chip, self.global_batch, self.sequence, self.chips):
@@ -124,9 +126,9 @@ class TrainingMeasurement:
             return Recompute.NONE, False
         if text.startswith("full") or text in ("partial", "qkv_proj_offloaded"):
             return Recompute.FULL, text == "full"
-        if "sel" in text and self.framework.lower().startswith(_ALL_BUT_PRODUCTS):
+        if text == _PRODUCTS_ALONE or ("sel" in text and self.framework.lower().startswith(_ALL_BUT_PRODUCTS)):
             return Recompute.LIGHT, True
-        if "sel" in text or text == "minimal":
+        if "sel" in text:
             return Recompute.SELECTIVE, not self.framework.lower().startswith(_WHOLE_BLOCKS)
         raise DescriptionError(f"recomputation {self.recompute!r} is not known; it may be none, selective or full")
 

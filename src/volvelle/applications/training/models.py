@@ -68,7 +68,7 @@ _BY_NAME: tuple[tuple[str, dict[str, Any]], ...] = (
     ("qwen2", {"linear_bias": "qkv"}),
     ("qwen3", {"qk_norm": True}),
     ("internlm", {"linear_bias": "qkv"}),
-    ("gpt-oss", {"linear_bias": "all", "pattern": _WINDOWED, "window": 128}),
+    ("gpt-oss", {"linear_bias": "all", "pattern": _WINDOWED, "window": 128, "sinks": True}),
 )
 _BLOOM = {"positions": "alibi", "embedding_norm": True, "dropout": False}
 _LATENT = LatentAttention(query_rank=1536, kv_rank=512, rotary_dim=64, value_dim=128)

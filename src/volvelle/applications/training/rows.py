@@ -32,7 +32,7 @@ ZeRO          as stated, with the shard group where one is; HSDP shares out with
               copy of the weights within a node; not stated: see era. FSDP in a pipeline gathers weights and scatters
               gradients once a step, as ZeRO-1; DeepSpeed in bf16 shares out optimiser state as ZeRO-1 also where its
               stage is stated as 0 (microsoft/DeepSpeed deepspeed/runtime/bf16_optimizer.py)
-recompute     none, full, selective as stated; MaxText "minimal" → selective, "offloaded" and "partial" → full; not
+recompute     none, full, selective as stated; MaxText "minimal" → light, "offloaded" and "partial" → full; not
               stated, or by a recipe of another micro-batch: that, or none, if it fits, since the run ran; else
               activations off-load (NeMo with FSDP), else full. FMS-FSDP's "selective" is some whole blocks, however
               many: selective if that fits, else full. Torchtitan's: alternate; light where it is timed, as was fitted
@@ -49,9 +49,10 @@ replicas      where degrees and chips disagree, what the chips leave after the o
 ============  =======================================================================================================
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from math import gcd
+from math import gcd, hypot
 
 import numpy as np
 
@@ -66,16 +67,14 @@ from volvelle.applications.training.models import (
     stated,
 )
 from volvelle.applications.training.recipes import Recipe, recipe_of
+from volvelle.applications.training.row_machines import NETWORK_ASSUMED, NODE, ONE_TORUS, cluster_of_row
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.aliases import accelerator_alias
-from volvelle.catalogue.stacks import stack_called
+from volvelle.catalogue.training_errors import stand_in_error, unstated_network_error
 from volvelle.errors import VolvelleError
-from volvelle.estimators.calibration import with_margin
-from volvelle.estimators.question_error import ways_left
+from volvelle.estimators.question_error import waiting_share, ways_left
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.system.cluster import Cluster
-from volvelle.system.topologies import FatTree
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
 
@@ -98,12 +97,6 @@ _SIXTEEN_BIT_GRADIENTS = ("nemo", "megatron-bridge", "internevo", *_WHOLE_SHARE,
 _workload = lru_cache(maxsize=512)(transformer)
 
 
-@lru_cache(maxsize=1024)
-def _named_cluster(catalogue: Catalogue, name: str, *, stack: str) -> Cluster:
-    """A machine by name. A run that ran left free what it left free, so no margin is asked of it."""
-    return with_margin(catalogue.cluster(name, stack=stack), 0.0)
-
-
 @lru_cache(maxsize=4096)
 def training_question(row: TrainingMeasurement, catalogue: Catalogue, *, timed: bool = True) -> TrainingQuestion | str:
     """The question a row puts to an estimator, or why it puts none.
@@ -115,7 +108,7 @@ def training_question(row: TrainingMeasurement, catalogue: Catalogue, *, timed: 
         _refuse(row, timed=timed)
         model = _workload(model_shape(row, assumed))
         mapping = _mapping(row, assumed, timed=timed)
-        cluster = _cluster(row, catalogue, assumed)
+        cluster = cluster_of_row(row, catalogue, assumed)
         element, sure = row.stated_element
         if not sure:
             assumed.append("precision")
@@ -131,8 +124,15 @@ def training_question(row: TrainingMeasurement, catalogue: Catalogue, *, timed: 
         system=cluster,
         calibration=None,
         assumed=tuple(dict.fromkeys(assumed)),
+        unstated=_unstated(step, mapping, cluster, assumed),
         outside=ways_left(cluster, step, mapping),
     )
+
+
+def _unstated(step: TrainingStep, mapping: ParallelMapping, cluster: Cluster, assumed: Sequence[str]) -> float:
+    """What is left open by what a row does not say of the machine."""
+    network = waiting_share(cluster, step, mapping) if NETWORK_ASSUMED in assumed else 0.0
+    return hypot(unstated_network_error(network), stand_in_error() if ONE_TORUS in assumed else 0.0)
 
 
 def priced_together(asked: TrainingQuestion) -> tuple[object, ...]:
@@ -180,7 +180,7 @@ def _mapping(row: TrainingMeasurement, assumed: list[str], *, timed: bool) -> Pa
     if zero == 3 and pipeline > 1:
         zero = 1
         assumed.append("weights stay gathered over a pipeline's micro-batches")
-    second = (row.chips_per_node or _NODE) if zero == 3 and "hpz" in row.sharding.lower() else 0
+    second = (row.chips_per_node or NODE) if zero == 3 and "hpz" in row.sharding.lower() else 0
     micro_batch = _micro_batch(row, data, pipeline, assumed)
     recompute, sure = row.stated_recompute
     if not sure and recipe.light:
@@ -324,7 +324,7 @@ def _zero(row: TrainingMeasurement, replicas: int, assumed: list[str], *, fsdp: 
     if made_by(row, _OVER_CONTEXT) and shard:
         shard *= row.context or 1
     if "hsdp" in text:
-        shard = row.chips_per_node or _NODE
+        shard = row.chips_per_node or NODE
         assumed.append("weights shared out within a node")
     # A shard group that is no part of the replicas says something else; all of them are then meant.
     return stage, shard if 1 < shard < replicas and replicas % shard == 0 else 0
@@ -335,66 +335,3 @@ def _sequence_parallel(row: TrainingMeasurement, assumed: list[str]) -> bool:
         return row.sequence_parallel == "1"
     assumed.append("sequence parallelism")
     return True
-
-
-# -- machine -------------------------------------------------------------------------------------------------
-
-_PORTS = {  # catalogue links by Gb/s of a port
-    "infiniband": {100: "infiniband-hdr100", 200: "infiniband-hdr200", 400: "infiniband-ndr400"},
-    "roce": {100: "roce-100", 200: "roce-200", 400: "roce-400"},
-    "omni-path": {100: "infiniband-edr"},
-}
-_NODE = 8
-_BIT = 1e9 / 8.0
-
-
-def _cluster(row: TrainingMeasurement, catalogue: Catalogue, assumed: list[str]) -> Cluster:
-    template = _template(row, catalogue)
-    chips = stated(row.chips, "number of accelerators")
-    stack = stack_called(row.framework)
-    if not stack:
-        assumed.append("software: the usual one of the chip")
-    cluster = _named_cluster(catalogue, f"{template}/{chips}", stack=stack)
-    if template.endswith("-pod"):
-        if "DCN" in row.network and (row.chips_per_node or chips) < chips:
-            assumed.append("slices joined as one torus")
-        return cluster
-    cluster = _resized(row, cluster)
-    outer = cluster.dimensions[-1]
-    if outer.size == 1 or not isinstance(outer.topology, FatTree) or not template.startswith("dgx"):
-        return cluster
-    wired = row.stated_network
-    if wired is None or "not stated" in row.network:
-        assumed.append("network between nodes")
-    if wired is None:
-        return cluster
-    kind, rate = wired
-    if kind == "omni-path":
-        assumed.append("Omni-Path as InfiniBand")
-    port = next((port for port in _PORTS[kind] if port * _BIT > 0.99 * rate), max(_PORTS[kind]))
-    link = catalogue.link(_PORTS[kind][port])
-    if link.name == outer.link.name and abs(rate / (port * _BIT) - 1) < 0.01:
-        return cluster
-    # A port is shared by several chips where the node has fewer of them.
-    shared = replace(link, rate=link.rate * (rate / (port * _BIT)))
-    return replace(cluster, dimensions=(*cluster.dimensions[:-1], replace(outer, name=row.network, link=shared)))
-
-
-def _template(row: TrainingMeasurement, catalogue: Catalogue) -> str:
-    name = row.accelerator.lower()
-    if name in catalogue.names("clusters"):
-        return name
-    alias = accelerator_alias(name)
-    cluster = None if alias is None else alias.cluster_over(row.network)
-    if cluster is None:
-        raise UnstatedError(f"the catalogue has no cluster of {row.accelerator!r}")
-    return cluster
-
-
-def _resized(row: TrainingMeasurement, cluster: Cluster) -> Cluster:
-    """With as many chips a node as stated, where that is a part of the template's eight (a rack is one unit)."""
-    inner, chips, rack = cluster.dimensions[0], row.chips_per_node, "-nvl" in cluster.name
-    if len(cluster.dimensions) != 2 or inner.size != _NODE or chips not in (1, 2, 4) or rack:
-        return cluster
-    outer = replace(cluster.dimensions[1], size=cluster.accelerators // chips)
-    return replace(cluster, dimensions=(replace(inner, size=chips), outer))

@@ -10,6 +10,7 @@ overshoot; the slope of a run in a constant is what share of its step the consta
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, log
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.training.measurements import TrainingMeasurement
+from volvelle.applications.training.row_machines import NETWORK_ASSUMED, ONE_TORUS
 from volvelle.applications.training.rows import TrainingQuestion, priced_together, training_question
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.left_out import SIZE_DOUBLINGS
@@ -90,12 +92,27 @@ class Run:
     @property
     def scale(self) -> float:
         """Of its error, as a logarithm."""
-        return _SCALE * (_STAND_IN if any("in place of" in one for one in self.question.assumed) else 1.0)
+        return _SCALE * (_STAND_IN if self.stands_in else 1.0)
+
+    @property
+    def stands_in(self) -> bool:
+        """Whether it is asked about with something in place of what it has."""
+        return bool(self.question.work.model.unpriced) or ONE_TORUS in self.question.assumed
+
+    @property
+    def network_assumed(self) -> bool:
+        """Whether its publication does not state the network that it waited for."""
+        return NETWORK_ASSUMED in self.question.assumed
 
     @property
     def mixture(self) -> bool:
         """Whether it is of a mixture of experts."""
         return EXPERT_DIM in self.question.work.model.sizes
+
+    @property
+    def held(self) -> bool:
+        """Whether constants of its software are not fitted here, but were those of its chips to such runs."""
+        return any(name == stack_entries()[self.stack].parent for _, name in HELD) if self.stack else False
 
     @property
     def chips(self) -> int:
@@ -194,7 +211,7 @@ def fit_stacks(runs: Sequence[Run], *, rounds: int = 12, start: Mapping[Effect, 
 class EffectModel:
     """Which effects runs feel, and what makes them likeliest."""
 
-    def __init__(self, runs: tuple[Run, ...]) -> None:
+    def __init__(self, runs: tuple[Run, ...], *, held: Mapping[tuple[str, str], float] = HELD) -> None:
         self.runs = runs
         self.effects: dict[Effect, int] = {}
         variances: list[float] = []
@@ -202,7 +219,7 @@ class EffectModel:
         self.held = np.zeros((len(runs), len(CONSTANTS)))
         for place, run in enumerate(runs):
             for at, (name, keys) in enumerate(run.feels()):
-                fixed = HELD.get((name, keys["parent"][0])) if keys else None
+                fixed = held.get((name, keys["parent"][0])) if keys else None
                 if fixed is not None:
                     self.held[place, at] = log(fixed)
                     continue
@@ -216,6 +233,7 @@ class EffectModel:
         self.felt = np.zeros((len(runs), len(CONSTANTS), len(variances)))
         for where in felt:
             self.felt[where] = 1.0
+        self.holds = np.array([run.held and bool(held) for run in runs])
         sizes = Counter(run.source for run in runs)
         weights = np.array([sizes[run.source] ** _SOURCE for run in runs])
         self.weights = weights / weights.mean()
@@ -268,27 +286,44 @@ class EffectModel:
             change = np.linalg.solve(curvature, felt.T @ (weights * errors[kept]) - effects / self.variances)
         return change
 
-    def covariance(self, errors: Table, slopes: Table, kept: NDArray[np.bool_]) -> Table:
-        """What runs that are kept leave open of effects, as far as slopes tell."""
+    def covariance(self, errors: Table, slopes: Table, kept: NDArray[np.bool_], *, own: Table) -> Table:
+        """What runs that are kept leave open of effects, as far as slopes tell.
+
+        Each source's machines have something of their own, of such variances of constants, which is none of software's:
+        what one publication alone tells of software is as open as that.
+        """
         felt = np.einsum("rc,rce->re", slopes[kept], self.felt[kept])
+        several = own > 0.0
+        machines = [(run.source, run.family) for run, there in zip(self.runs, kept, strict=True) if there]
+        of_machines = [
+            slopes[kept][:, several] * np.array([one == other for other in machines])[:, None]
+            for one in dict.fromkeys(machines)
+        ]
+        variances = np.concatenate([self.variances, np.tile(own[several], len(of_machines))])
+        all_felt = np.hstack([felt, *of_machines])
         scales = self.scales[kept]
         weights = self.weights[kept] * (_FREEDOM + 1.0) / (_FREEDOM + (errors[kept] / scales) ** 2) / scales**2
-        curvature = felt.T @ (felt * weights[:, None]) + np.diag(1.0 / self.variances)
-        return np.asarray(np.linalg.inv(curvature), dtype=np.float64)
+        curvature = all_felt.T @ (all_felt * weights[:, None]) + np.diag(1.0 / variances)
+        count = len(self.variances)
+        return np.asarray(np.linalg.inv(curvature)[:count, :count], dtype=np.float64)
+
+    @cached_property
+    def _freed(self) -> "EffectModel":
+        """The same with no constant held."""
+        return EffectModel(self.runs, held={})
 
     def _left_out(self, errors: Table, slopes: Table, effects: Table, groups: NDArray[np.str_]) -> Table:
-        """Errors of every group with the effects of all others, as far as slopes tell."""
+        """Errors of every group with the effects of all others."""
         found = np.zeros(len(errors))
         for group in np.unique(groups):
             out = groups == group
-            change = self._change(errors, slopes, effects, ~out)
-            found[out] = errors[out] - np.einsum("rc,rce,e->r", slopes[out], self.felt[out], change)
+            found[out] = self._without(errors, slopes, effects, kept=~out)[out]
         return found
 
     def _unlike(self, errors: Table, slopes: Table, effects: Table, alike: Callable[[Run, Run], bool]) -> Table:
         """Errors of every run with the effects of runs of other sources that do not share something with it."""
         found = np.zeros(len(errors))
-        changes: dict[bytes, Table] = {}
+        told: dict[bytes, Table] = {}
         for place, run in enumerate(self.runs):
             kept = np.array(
                 [
@@ -297,10 +332,28 @@ class EffectModel:
                 ]
             )
             key = kept.tobytes()
-            if key not in changes:
-                changes[key] = self._change(errors, slopes, effects, kept)
-            found[place] = errors[place] - float(slopes[place] @ self.felt[place] @ changes[key])
+            if key not in told:
+                told[key] = self._without(errors, slopes, effects, kept=kept)
+            found[place] = told[key][place]
         return found
+
+    def _without(self, errors: Table, slopes: Table, effects: Table, *, kept: NDArray[np.bool_]) -> Table:
+        """Errors of all runs with the effects of those kept, as far as slopes tell.
+
+        Constants that are held were fitted to runs too: they are taken to differ by what they would differ by if they
+        were fitted here, to the runs kept and to all.
+        """
+        found: Table = errors - self.felt_by(slopes) @ self._change(errors, slopes, effects, kept)
+        if self.holds.any():
+            free = self._freed
+            nothing, everything = np.zeros(len(free.effects)), np.ones(len(errors), dtype=bool)
+            apart = free._change(errors, slopes, nothing, kept) - free._change(errors, slopes, nothing, everything)
+            found[self.holds] -= free.felt_by(slopes)[self.holds] @ apart
+        return found
+
+    def felt_by(self, slopes: Table) -> Table:
+        """Slopes of ln(time) of every run in every effect."""
+        return np.asarray(np.einsum("rc,rce->re", slopes, self.felt))
 
 
 def factors_of(fit: StackFit) -> list[tuple[str, str, str, str, float, int]]:

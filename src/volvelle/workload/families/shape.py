@@ -119,6 +119,8 @@ class Transformer:
     attention_gate: bool = False
     """Whether what attention makes is multiplied by a gate, as wide as its queries."""
     sparse: SparseIndex | None = None
+    sinks: bool = False
+    """Whether every head has a sink beside its keys (gpt-oss), which has no price: steps are known less by it."""
     element: str = "bf16"
 
     def __post_init__(self) -> None:

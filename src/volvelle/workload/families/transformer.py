@@ -74,6 +74,7 @@ def transformer(
         sizes=sizes,
         blocks=(embedding, *layers, head),
         runs=((embedding.name, 1), *runs, (head.name, 1)),
+        unpriced=("attention sinks",) if shape.sinks else (),
     )
 
 

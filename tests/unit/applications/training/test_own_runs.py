@@ -35,10 +35,10 @@ def test_a_source_that_is_left_out_leaves_its_software_open() -> None:
     assert without[0, 0] > 2 * with_it[0, 0]
 
 
-def test_software_whose_constants_are_held_is_open_on_families_that_were_never_run() -> None:
-    assert few().spread("megatron-lm", "ampere", "fp16")[0, 0] == 0.0
-    assert few().spread("megatron-lm", "xe-hpc", "fp16")[0, 0] > 0.0
-    assert few().spread("megatron-lm", "hopper", "fp16")[0, 0] > few().spread("nemo", "hopper", "bf16")[0, 0]
+def test_constants_that_are_held_are_as_open_as_runs_leave_them() -> None:
+    """They were fitted to such runs, if not by this fit."""
+    near, far = few().spread("megatron-lm", "ampere", "fp16"), few().spread("megatron-lm", "xe-hpc", "fp16")
+    assert 0.0 < near[0, 0] < far[0, 0]
 
 
 def test_runs_that_agree_are_followed_and_runs_that_do_not_are_not() -> None:

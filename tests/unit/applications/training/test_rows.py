@@ -183,7 +183,7 @@ def test_torchtitan_has_as_many_micro_batches_as_stages_unless_it_says(catalogue
         ("full", Recompute.FULL, True),
         ("full?", Recompute.FULL, False),
         ("selective(attention)", Recompute.SELECTIVE, True),
-        ("minimal", Recompute.SELECTIVE, True),
+        ("minimal", Recompute.LIGHT, True),
         ("recipe-dependent(not in table)", Recompute.NONE, False),
         ("unknown", Recompute.NONE, False),
         ("", Recompute.NONE, False),
