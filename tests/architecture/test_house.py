@@ -80,7 +80,7 @@ ADDED = {
     "catalogue/left_out.py": 100,
     "catalogue/model_errors.py": 160,
     "catalogue/training_errors.py": 155,  # ranges by what a question leaves
-    "estimators/step_errors.py": 160,
+    "estimators/step_errors.py": 180,
     "verbs/outside.py": 75,
     "applications/training/fits_findings.py": 65,
     "applications/intervals.py": 195,

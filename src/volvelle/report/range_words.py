@@ -8,9 +8,7 @@ def range_words(basis: RangeBasis, inputs: str = "the inputs above") -> str:
     """What the range of a step covers; `inputs` says where its numbers are to be seen."""
     words = _covered(basis, inputs)
     if basis.unpriced:
-        words += (
-            f" Without a price, and so a wider range by what runs of such models are off: {_listed(basis.unpriced)}."
-        )
+        words += f" It is wider by what runs are off with {_listed(basis.unpriced)}, which nothing prices."
     if basis.own_elements:
         words += f" Runs of one's own are in {_listed(basis.own_elements)}: they do not narrow it here."
     return words

@@ -10,8 +10,8 @@ from volvelle.catalogue.training_errors import (
     open_of_runs,
     reaches_left_out,
     runs_left_out,
-    step_ranges,
     scales_of,
+    step_ranges,
     stretch_by,
     training_errors,
 )

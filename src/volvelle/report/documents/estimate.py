@@ -146,6 +146,8 @@ class EstimateDocument(Document):
     """What the model's share of the range of the time rests on; None: nothing was measured on such chips."""
     outside_calibration: list[str] = at("basis.outside")
     """Ways in which the question leaves what calibration runs tell of; each widens the range."""
+    unpriced: list[str] = at("basis.unpriced")
+    """What the model has that nothing prices; the range is wider by what runs of such models are off."""
     weakest_evidence: str = at("basis.weakest_evidence")
     """Grade of the weakest number of the machine that the answer rests on."""
     ranges: dict[str, Range]

@@ -28,5 +28,7 @@ class RangeOfStep(Document):
     """Calibration rows behind the model's share; None: nothing was measured on such chips."""
     outside_calibration: list[str] = at("basis.outside", [])
     """Ways in which the question leaves what calibration runs tell of; each widens the range."""
+    unpriced: list[str] = at("basis.unpriced", [])
+    """What the model has that nothing prices; the range is wider by what runs of such models are off."""
     weakest_evidence: str | None = at("basis.weakest_evidence", None)
     """Grade of the weakest number of the machine that it rests on."""

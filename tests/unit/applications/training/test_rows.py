@@ -121,7 +121,9 @@ def test_the_network_is_read_from_its_words(catalogue: Catalogue, network: str, 
 
 
 def test_a_network_that_is_not_stated_is_an_assumption(catalogue: Catalogue) -> None:
-    assert "network between nodes" in asked(catalogue, replace(GPT, network="")).assumed
+    unsaid = asked(catalogue, replace(GPT, network=""))
+    assert "network between nodes" in unsaid.assumed
+    assert unsaid.unstated > asked(catalogue, GPT).unstated == 0.0
 
 
 def test_elastic_fabric_adapters_choose_the_cloud_that_has_them(catalogue: Catalogue) -> None:
