@@ -20,7 +20,16 @@ from volvelle.catalogue.schema import (
 )
 from volvelle.domains import BYTE_ENERGY, MULTIPLE, OVERSUBSCRIPTION, PARAMETERS, NumberDomain
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError
-from volvelle.estimators.calibration import CONSTANTS, ERRORS, CalibratedCluster, Calibration, Calibrations, Domain
+from volvelle.estimators.calibration import (
+    CONSTANTS,
+    ERRORS,
+    HELD_BYTES,
+    MOVED_BYTES,
+    CalibratedCluster,
+    Calibration,
+    Calibrations,
+    Domain,
+)
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Dimension, nested_sizes
@@ -106,8 +115,8 @@ def build_calibration(file: CalibrationFile, sources: Collection[str]) -> Calibr
             raise UnknownNameError.among("constant of a calibration", name, CONSTANTS)
     exact = dict.fromkeys(ERRORS, "it is itself how far an estimate may be off, so state a larger value")
     exact["memory_margin"] = "it is chosen and not measured"
-    for name in ("loss_bytes", "sharded_loss_bytes", "gradient_copy_bytes", "weight_shard_bytes"):
-        exact[name] = "its doubt is in the error of memory"
+    exact |= dict.fromkeys(HELD_BYTES, "its doubt is in the error of memory")
+    exact |= dict.fromkeys(MOVED_BYTES, "its doubt is in the error of steps")
     constants = {
         name: figures.read(name, datum, CONSTANTS[name], exact=exact.get(name, ""))
         for name, datum in file.constants.items()

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from volvelle.catalogue.packaged_rows import packaged_fields, packaged_rows
 from volvelle.errors import UnknownNameError, plainly
+from volvelle.estimators.calibration import HELD_BYTES, MOVED_BYTES
 from volvelle.estimators.stack import Stack
 
 
@@ -32,11 +33,19 @@ class StackEntry(BaseModel):
     """Bytes a parameter of weights that it shares out with ZeRO-3 beside those in 32 bits
     (:func:`volvelle.laws.footprint.weight_bytes`); None: as many as it gathers."""
 
+    gather_copy_bytes: float | None = None
+    """Bytes that it moves for one that it gathers (:func:`volvelle.laws.copies.unit_copies_time`)."""
+    reduce_copy_bytes: float | None = None
+    """Bytes a parameter that it moves before a reduction of gradients in 16 bits."""
+    wide_reduce_copy_bytes: float | None = None
+    """Likewise in 32 bits."""
+    gradient_add_bytes: float | None = None
+    """Bytes a parameter that it moves to add gradients up (:func:`volvelle.laws.copies.added_gradients_time`)."""
+
     @property
-    def bytes_held(self) -> dict[str, float]:
-        """What it states of memory, by the names of constants."""
-        names = ("loss_bytes", "sharded_loss_bytes", "gradient_copy_bytes", "weight_shard_bytes")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+    def stated_bytes(self) -> dict[str, float]:
+        """What it states of bytes held and moved, by the names of constants."""
+        return {name: value for name in (*HELD_BYTES, *MOVED_BYTES) if (value := getattr(self, name)) is not None}
 
 
 @cache
@@ -62,7 +71,7 @@ def software_stack(given: str) -> Stack:
         if row["stack"] == name:
             factors[row["family"], row["element"], row["constant"]] = float(row["factor"])
     entry = entries[name]
-    return Stack(name=name, title=entry.title, parent=entry.parent, factors=factors, bytes_held=entry.bytes_held)
+    return Stack(name=name, title=entry.title, parent=entry.parent, factors=factors, stated_bytes=entry.stated_bytes)
 
 
 @cache

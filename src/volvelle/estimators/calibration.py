@@ -81,6 +81,14 @@ class FittedConstants:
     """Bytes a parameter of gradients in 16 bits that software holds beside those it accumulates in 32."""
     weight_shard_bytes: Bytes | None = number(STATE_BYTES, None)
     """Bytes a parameter of weights that replicas share out with ZeRO-3 beside a copy in 32 bits; None: in 16 bits."""
+    gather_copy_bytes: Bytes = number(STATE_BYTES, 0.0)
+    """Bytes that software moves in memory for each byte of weights that it gathers where replicas share them out."""
+    reduce_copy_bytes: Bytes = number(STATE_BYTES, 0.0)
+    """Bytes a parameter that it moves before it reduces gradients that are shared out, in 16 bits."""
+    wide_reduce_copy_bytes: Bytes = number(STATE_BYTES, 0.0)
+    """Likewise in 32 bits."""
+    gradient_add_bytes: Bytes = number(STATE_BYTES, 0.0)
+    """Bytes a parameter that it moves after each backward pass to add gradients in 16 bits to those in 32."""
     memory_margin: Fraction = number(MARGIN, 0.0)
     """Share of the memory of chips and hosts that is left free before something is said to fit; no more than the
     fullest of own runs left by prediction, which is less than nothing where that is more than there is."""
@@ -108,6 +116,10 @@ CONSTANTS: Mapping[str, NumberDomain] = MappingProxyType(domains_of(FittedConsta
 _IDEAL = {part.name: part.default for part in fields(FittedConstants) if part.name in CONSTANTS}
 ERRORS = ("step_error", "memory_error", "memory_spike", "memory_ratio", "memory_alike")
 """Those that say how far estimates were off."""
+HELD_BYTES = ("loss_bytes", "sharded_loss_bytes", "gradient_copy_bytes", "weight_shard_bytes")
+"""Those that say what software holds."""
+MOVED_BYTES = ("gather_copy_bytes", "reduce_copy_bytes", "wide_reduce_copy_bytes", "gradient_add_bytes")
+"""Those that say what it copies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from volvelle.estimators.rates import SustainedRates
-from volvelle.laws.casting import cast_traffic
-from volvelle.laws.dequantisation import dequantisation_traffic
+from volvelle.laws.copies import cast_traffic, dequantisation_traffic
 from volvelle.laws.matrix_product import depth_efficiency, wave_efficiency
 from volvelle.laws.roofline import kernel_time
 from volvelle.laws.traffic import tiled_traffic

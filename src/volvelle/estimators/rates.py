@@ -89,6 +89,10 @@ class SustainedRates:
     sharded_loss_bytes: Bytes | None
     gradient_copy_bytes: Bytes
     weight_shard_bytes: Bytes | None
+    gather_copy_bytes: Bytes
+    reduce_copy_bytes: Bytes
+    wide_reduce_copy_bytes: Bytes
+    gradient_add_bytes: Bytes
     memory_margin: Fraction
     levels: tuple[NetworkLevel, ...]
     spans: tuple[int, ...]
@@ -139,6 +143,10 @@ class SustainedRates:
             sharded_loss_bytes=fitted.sharded_loss_bytes,
             gradient_copy_bytes=fitted.gradient_copy_bytes,
             weight_shard_bytes=fitted.weight_shard_bytes,
+            gather_copy_bytes=fitted.gather_copy_bytes,
+            reduce_copy_bytes=fitted.reduce_copy_bytes,
+            wide_reduce_copy_bytes=fitted.wide_reduce_copy_bytes,
+            gradient_add_bytes=fitted.gradient_add_bytes,
             memory_margin=fitted.memory_margin,
             levels=tuple(
                 NetworkLevel(

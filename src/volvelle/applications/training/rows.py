@@ -91,7 +91,9 @@ _OFFLOADING = ("nemo", "megatron-bridge")
 _RECOMPUTATION = "recomputation"
 _LEEWAY = 1.15
 """How far over a chip's memory an estimate may be for a run that ran: about how far estimates of memory are off."""
-_SIXTEEN_BIT_GRADIENTS = ("nemo", "megatron-bridge", "internevo", *_WHOLE_SHARE, "mlperf")
+_SIXTEEN_BIT_GRADIENTS = ("nemo", "megatron-bridge", "internevo", "fms-fsdp", *_WHOLE_SHARE, "mlperf")
+"""Software that sums gradients of replicas in 16 bits unless it says; fms-fsdp by the policy it chooses where bf16 is
+ready (``reduce_dtype`` of ``fms_fsdp/policies/mixed_precision.py@5a296af``)."""
 
 # Built once a shape: estimators keep their plans by identity.
 _workload = lru_cache(maxsize=512)(transformer)

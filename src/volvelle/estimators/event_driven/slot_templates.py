@@ -22,7 +22,7 @@ from volvelle.estimators.event_driven.slot_tasks import (
 )
 from volvelle.estimators.event_driven.stage_exchanges import StageExchanges, stage_exchanges
 from volvelle.estimators.event_driven.stretch import AS_PRICED, Stretch
-from volvelle.estimators.training.lines import GRADIENTS, ONCE, OPTIMISER, SLOWED
+from volvelle.estimators.training.lines import COPIES, GRADIENTS, ONCE, OPTIMISER, SLOWED
 from volvelle.estimators.training.step_time import StepBasis
 from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
 from volvelle.mapping.lowered_model import LoweredModel
@@ -204,6 +204,9 @@ class Templates:
         slowed = sum(some.slowed for some in own)
         if slowed > 0.0:
             tasks.compute(Label(SLOWED.name, SLOWED), slowed)
+        copied = sum(some.copied for some in own)
+        if copied > 0.0:
+            tasks.compute(Label(COPIES.name, COPIES), copied)
         # All that replicas exchange is queued before this, so it ends when they have ended.
         tasks.waits.append(tasks.add(Label("gradients are there", GRADIENTS), replicas, 0.0))
         tasks.compute(Label(OPTIMISER.name, OPTIMISER), own[0].optimiser)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from volvelle.estimators.event_driven.block_steps import one
 from volvelle.estimators.event_driven.moved import Group, Moved
 from volvelle.estimators.event_driven.slot_tasks import Label, gathered, reduced
+from volvelle.estimators.training.copies import copies_anything, copies_of
 from volvelle.estimators.training.replicas import replica_sizes
 from volvelle.estimators.training.stage_memory import Held
 from volvelle.estimators.training.step_time import StepBasis, optimiser_time
@@ -33,6 +34,8 @@ class StageExchanges:
     optimiser: float
     slowed: float
     """Seconds that computation loses to gradients that are reduced beside it."""
+    copied: float = 0.0
+    """Seconds that copies of weights and gradients take."""
 
 
 def stage_exchanges(
@@ -48,7 +51,7 @@ def stage_exchanges(
     zero = int(table.zero[0])
     at_end, every, needed, again = ({name: list[Moved]() for name in counts} for _ in range(4))
     after: list[Moved] = []
-    stepped = 0.0
+    stepped = copied = 0.0
     for kind in basis.kinds:
         shares, parameters = _shares(counts, kind, is_last=is_last)
         if parameters == 0.0 and kind.frozen is None:
@@ -59,6 +62,10 @@ def stage_exchanges(
         times = copies.times(sizes, table)
         gradients, weights = one(sizes.gradients), one(sizes.weights)
         stepped += parameters / (one(copies.sharing) if zero >= 1 else 1.0)
+        if copies_anything(basis.machine):
+            copied += one(
+                copies_of(sizes, parameters, copies.sharing, workload, table, basis.machine, turns=basis.turns)
+            )
         sharing = Group(round(one(copies.sharing)), round(one(copies.stride)))
         between = Group(max(round(one(copies.count)) // sharing.chips, 1), sharing.stride * sharing.chips)
         every_copy = Group(round(one(copies.count)), sharing.stride)
@@ -94,6 +101,7 @@ def stage_exchanges(
         after_optimiser=gathered(after),
         optimiser=one(optimiser_time(stepped, workload, basis.machine, table)) if basis.kinds else 0.0,
         slowed=float(overlap_slowdown_time(one(hidden), share=one(basis.machine.communication_sm_share))),
+        copied=copied,
     )
 
 

@@ -9,7 +9,7 @@ from volvelle.estimators.kernels import KernelTime, Sizes, counted, total
 from volvelle.estimators.training.host_time import HostTimes
 from volvelle.estimators.training.lines import DISPATCH, ONCE, REPEATED, REPEATED_HIDDEN, SLOWED, Line
 from volvelle.estimators.training.overlaps import OVERLAPS, BlockWork
-from volvelle.laws.dequantisation import dequantisation_traffic
+from volvelle.laws.copies import dequantisation_traffic
 from volvelle.laws.nested_collectives import Tier, nested_all_to_all_time
 from volvelle.laws.overlap import hidden_time, host_bound_time, overlap_slowdown_time
 from volvelle.laws.roofline import kernel_time

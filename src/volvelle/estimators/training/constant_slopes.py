@@ -40,7 +40,8 @@ def log_times_and_slopes(
     # What stays in 16 bits of a narrow type comes first, and is the type's own where it is one of these.
     factors = {(family, _WIDE, FACTORED[0]): values[:, CONSTANTS.index(WIDE)]}
     factors |= {(family, step.element, name): values[:, CONSTANTS.index(name)] for name in (*FACTORED, NETWORK)}
-    fitted = replace(software or Stack(name="fitted"), factors=factors)
+    known = calibrations_of(system).software or Stack(name="fitted")
+    fitted = replace(software or Stack(name="fitted", stated_bytes=known.stated_bytes), factors=factors)
     machine = with_software(system, fitted)
     repeated = table.take(np.repeat(np.arange(len(table)), len(moves)))
     times = np.log(ClosedForm().table(step, machine, repeated).time).reshape(len(table), len(moves))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from volvelle.laws.collectives import point_to_point_time
+from volvelle.laws.copies import unit_copies_time
 from volvelle.laws.nested_collectives import nested_all_gather_time, nested_all_reduce_time
 from volvelle.laws.optimiser import optimiser_step_time
 from volvelle.laws.overlap import hidden_time, host_bound_time, overlap_slowdown_time, streamed_time
@@ -36,4 +37,5 @@ DISPATCH = Line("waiting for the host", "host", True, host_bound_time.__name__)
 SLOWED = Line(
     "compute slowed by overlapped communication", "overlapped communication", True, overlap_slowdown_time.__name__
 )
+COPIES = Line("copies of weights and gradients", "copies", True, unit_copies_time.__name__)
 OPTIMISER = Line("optimiser step", "optimiser", True, optimiser_step_time.__name__)

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from volvelle.estimators.kernels import total
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.blocks import Blocks, expert_stride
+from volvelle.estimators.training.copies import copied_time, copies_anything
 from volvelle.estimators.training.lines import (
     BUBBLE,
+    COPIES,
     DISPATCH,
     GRADIENTS,
     GRADIENTS_HIDDEN,
@@ -62,6 +64,8 @@ class StepBasis:
     machine: SustainedRates
     beside: Seconds
     """Of what replicas exchange, what runs beside kernels."""
+    turns: Number
+    """Micro-batches, and those that the slowest stage waits for others to run."""
     kinds: Sequence[Held]
     """Trainable parameters: those that all replicas hold, and experts."""
     hand_over: Seconds
@@ -147,8 +151,9 @@ def step_time(
         GRADIENTS: exchange.exposed,
         OPTIMISER: optimiser_time(exchange.stepped, workload, machine, table),
     }
-    if not is_plainly(machine.communication_sm_share, 0.0):
-        totals[SLOWED] = overlap_slowdown_time(exchange.beside, share=machine.communication_sm_share)
+    # What copies make a micro-batch longer by, other stages wait for as they do for the rest of it.
+    turns = micro_batches + bubble / np.maximum(slowest.time, np.finfo(float).tiny)
+    totals |= _besides(stages, kinds, exchange, workload, table, machine, turns)
     saved = blocks.size(lambda block: block.saved)
     if machine.cast is not None:
         narrower = blocks.size(lambda block: block.saved_for_products if block.repeat > 1 else ())
@@ -203,11 +208,30 @@ def step_time(
             * optimiser_step_time(exchange.stepped, memory_rate=1.0, **_optimiser_sizes(workload)),
             machine=machine,
             beside=exchange.beside,
+            turns=turns,
             kinds=kinds,
             hand_over=once,
             saved=saved,
             working=working,
         )
+    return found
+
+
+def _besides(
+    stages: Stages,
+    kinds: Sequence[Held],
+    exchange: ReplicaExchange,
+    workload: TrainingStep,
+    table: MappingTable,
+    machine: SustainedRates,
+    turns: Number,
+) -> dict[Line, Number]:
+    """What runs beside kernels takes from them."""
+    found: dict[Line, Number] = {}
+    if not is_plainly(machine.communication_sm_share, 0.0):
+        found[SLOWED] = overlap_slowdown_time(exchange.beside, share=machine.communication_sm_share)
+    if copies_anything(machine):
+        found[COPIES] = copied_time(stages, kinds, workload, table, machine, turns=turns)
     return found
 
 
@@ -364,6 +388,7 @@ def _network_resources(
         HAND_OVER: outermost(stage),
         BUBBLE: "waiting",
         OPTIMISER: "memory",
+        COPIES: "memory",
         HOST: "host link",
         DISPATCH: "host",
         SLOWED: "matrix units",
