@@ -45,6 +45,14 @@ def test_the_busiest_level_of_the_network_is_the_one_that_is_told() -> None:
     assert all(0.0 < use.utilisation < 1.0 for use in answer.resource_use)
 
 
+def test_the_memory_moves_what_software_copies_too() -> None:
+    """Of gradients that DeepSpeed adds up in 32 bits 18 bytes a parameter and micro-batch, whoever waits for it."""
+    asked = {"on": "dgx-a100/64", "batch": 64, "tensor": 8, "pipeline": 2, "zero": 1}
+    copying, plain = (estimate("llama3-8b", stack=stack, **asked) for stack in ("megatron-deepspeed", "megatron-lm"))
+    parameters = copying.estimate.facts["parameters_per_chip"]
+    assert used(copying, "memory") - used(plain, "memory") == pytest.approx(16 * 18.0 * parameters, rel=1e-9)
+
+
 def test_one_chip_has_no_network_to_use() -> None:
     answer = estimate("gpt2", on="dgx-a100/1", batch=8)
     assert answer.busiest_link is None
