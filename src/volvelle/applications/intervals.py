@@ -19,7 +19,7 @@ from volvelle.applications.validation import validate
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.left_out import LeftOut, publications_left_out
 from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, axis_error, error_reach, left_axes, model_error
-from volvelle.catalogue.training_errors import reaches_left_out
+from volvelle.catalogue.training_errors import reaches_left_out, runs_left_out
 
 LEVELS = (0.5, 0.8, 0.95)
 RANGED = ("training", "hpl", "hpcg", "fft", "dlrm", "collectives")
@@ -166,7 +166,7 @@ def interval_report(
 def _publications(words: Iterable[str]) -> Iterable[Coverage]:
     """Publications by the error that all others have."""
     for word in words:
-        rows = publications_left_out(word)
+        rows = runs_left_out() if word == "training" else publications_left_out(word)
         for source in dict.fromkeys(row.source for row in rows):
             own = [row for row in rows if row.source == source]
             if len(own) >= LARGE:

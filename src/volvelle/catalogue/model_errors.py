@@ -94,7 +94,10 @@ def axis_error(application: str, axis: str) -> ModelErrorRegime:
 
 
 def added_square(application: str, axis: str, regime: str = "", without: str = "") -> float:
-    """What leaving a way adds to the square of a reach."""
+    """What leaving a way adds to the square of a reach.
+
+    Runs alone on their chips have no counterpart that leaves by its publication alone; they count in the former.
+    """
     beyond = _narrowest(application, regime, without, axis)
     like: ModelErrorRegime | None = None
     if axis not in LEFT_ALONE:

@@ -280,6 +280,7 @@ def own_stack(path: str, *, chip: str, family: str) -> Stack:
         base,
         own_chips=max(file.covers.get("chips") or [0]) or None,
         own_mixture=bool(kinds[0]) if len(kinds) == 1 else None,
+        own_unpriced=tuple(file.covers.get("unpriced") or ()),
         factors={**base.factors, **_factors(file, base)},
         own_errors={} if file.error is None else {(family, file.element): exp(hypot(log(file.error), beside))},
         own_runs=None if file.told is None else partial(file.told.told, beside=beside),

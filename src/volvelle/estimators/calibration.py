@@ -258,7 +258,8 @@ class Calibrations:
         if self.software is not None and self.own_runs(chip, element):
             beyond = own_runs_left(self.software.own_chips, self.software.own_mixture, mixture=mixture, chips=chips)
             own = self.software.own_errors[chip.family, element] if own is None else own
-            return StepError(factor=self.errors().beside(beyond, own), left=beyond, own=True)
+            told = self.software.own_unpriced
+            return StepError(factor=self.errors().beside(beyond, own), left=beyond, own=True, told=told)
         errors = self.errors()
         left = errors.left(chip.family, element, self.stack, mixture=mixture, chips=chips)
         if by_constants is not None:

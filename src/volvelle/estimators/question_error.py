@@ -40,7 +40,9 @@ def step_error(cluster: Cluster, step: TrainingStep, mapping: ParallelMapping | 
         chips=cluster.accelerators if mapping is None else mapping.chips,
         own=own,
         by_constants=by_constants,
-    ).having(step.model.unpriced)
+    )
+    if known.errors is not None and "step_error" not in known.chosen:
+        found = found.having(step.model.unpriced, known.errors().unpriced)
     unknown = mapping is not None and CHIP in found.left
     return found.waiting(float(network_shares(slopes()))) if unknown else found
 

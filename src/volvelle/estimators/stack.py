@@ -62,6 +62,8 @@ class Stack:
     """Of the largest run of one's own; None: not known."""
     own_mixture: bool | None = None
     """Whether own runs are of mixtures of experts; None: of both, or not known."""
+    own_unpriced: tuple[str, ...] = ()
+    """What some of them have that nothing prices: how far such steps are off, they tell."""
     own_runs: Callable[[], OwnRunsTold] | None = None
     """What own runs tell of steps one by one, when asked; None: as `own_errors` has it of any. Its tables are of runs,
     not columns of a machine's variants."""

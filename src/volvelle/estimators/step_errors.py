@@ -142,30 +142,38 @@ class StepError:
     waits: float = 0.0
     """One standard deviation, as a logarithm, of what it waits for a network whose chips nothing ran on."""
     unpriced: tuple[str, ...] = ()
-    """What it has that nothing prices, where that is in the factor."""
+    """What it has that nothing prices, where it is wider by that."""
+    unpriced_error: float = 0.0
+    """By how much: one standard deviation, as a logarithm."""
+    told: tuple[str, ...] = ()
+    """Of what nothing prices, what runs of one's own tell all the same."""
 
     def or_else(self, unvalidated: float) -> float:
         """The factor, or where nothing was measured one that is taken, with what other ways of leaving add."""
         if self.factor is not None:
             return self.factor
         rest = {way: steps for way, steps in self.left.items() if way != CHIP}
-        return self._beside_waiting(unvalidated if self.of is None else self.of.beside(rest, unvalidated))
+        taken = unvalidated if self.of is None else self.of.beside(rest, unvalidated)
+        return _beside(_beside(taken, self.unpriced_error), self.waits)
 
-    def having(self, unpriced: tuple[str, ...]) -> "StepError":
-        """Of a step that has what nothing prices; runs of one's own tell what theirs is."""
-        if not unpriced or self.factor is None or self.of is None:
+    def having(self, unpriced: tuple[str, ...], error: float) -> "StepError":
+        """Of a step that has what nothing prices, by which steps are off by so much more, as a factor."""
+        untold = tuple(word for word in unpriced if word not in self.told)
+        if not untold or error == 1.0:
             return self
-        return replace(self, factor=exp(hypot(log(self.factor), log(self.of.unpriced))), unpriced=unpriced)
+        factor = None if self.factor is None else _beside(self.factor, log(error))
+        return replace(self, factor=factor, unpriced=untold, unpriced_error=log(error))
 
     def waiting(self, share: float) -> "StepError":
         """Of a step of which such a share waits for the network; within what runs tell of, that is in it already."""
         if CHIP not in self.left or self.of is None:
             return self
         found = replace(self, waits=share * self.of.unknown_network)
-        return found if found.factor is None else replace(found, factor=found._beside_waiting(found.factor))
+        return found if found.factor is None else replace(found, factor=_beside(found.factor, found.waits))
 
-    def _beside_waiting(self, factor: float) -> float:
-        return exp(hypot(log(factor), self.waits))
+
+def _beside(factor: float, deviation: float) -> float:
+    return exp(hypot(log(factor), deviation))
 
 
 def told_by_runs(logs: Table, deviation: float) -> Table:

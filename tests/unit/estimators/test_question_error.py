@@ -1,14 +1,14 @@
 """How far one step may be off, by what nobody prices of it and by which software ran on how many chips."""
 
 from dataclasses import replace
-from math import hypot, log
+from math import exp, hypot, log
 
 import pytest
 
 from volvelle import Catalogue
 from volvelle.catalogue.training_errors import training_errors
 from volvelle.estimators.question_error import step_error
-from volvelle.estimators.step_errors import SIZE
+from volvelle.estimators.step_errors import SIZE, StepError
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
@@ -37,3 +37,18 @@ def test_a_step_leaves_by_its_size_if_its_own_software_never_ran_so_large() -> N
     }
     assert SIZE not in left["megatron-lm"]
     assert left["megatron-deepspeed"][SIZE] > 0.0
+
+
+def test_what_nothing_prices_widens_also_where_nothing_was_measured() -> None:
+    cluster = Catalogue().cluster("mi300x-cluster/64", stack="nemo")
+    step = TrainingStep(model=transformer(Catalogue().model("gpt-oss-20b")), batch=512)
+    error = step_error(cluster, step, ParallelMapping(data=64, expert=8))
+    assert error.unpriced == ("attention sinks",)
+    plain = replace(error, unpriced=(), unpriced_error=0.0)
+    assert error.or_else(1.35) > plain.or_else(1.35)
+
+
+def test_runs_of_ones_own_tell_what_nothing_prices_only_if_they_had_it() -> None:
+    own = StepError(factor=1.1, own=True)
+    assert own.having(("attention sinks",), 1.25).factor == pytest.approx(exp(hypot(log(1.1), log(1.25))))
+    assert replace(own, told=("attention sinks",)).having(("attention sinks",), 1.25).factor == 1.1

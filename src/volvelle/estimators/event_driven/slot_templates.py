@@ -22,17 +22,19 @@ from volvelle.estimators.event_driven.slot_tasks import (
 )
 from volvelle.estimators.event_driven.stage_exchanges import StageExchanges, stage_exchanges
 from volvelle.estimators.event_driven.stretch import AS_PRICED, Stretch
-from volvelle.estimators.training.lines import COPIES, GRADIENTS, ONCE, OPTIMISER, SLOWED
+from volvelle.estimators.training.lines import ADDED, COPIES, GRADIENTS, ONCE, OPTIMISER, SLOWED
 from volvelle.estimators.training.step_time import StepBasis
 from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
 from volvelle.mapping.lowered_model import LoweredModel
 from volvelle.mapping.parallelism import MappingTable, Schedule
 from volvelle.mapping.schedule import PipelineOrder, Work
 from volvelle.mapping.stages import layers_of_positions
+from volvelle.quantities import Number
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.tensor_layout import Collective
 from volvelle.workload.training import TrainingStep
 
+_COPIES, _ADDED = Label(COPIES.name, COPIES), Label(ADDED.name, ADDED)
 Runs = tuple[tuple[str, int], ...]
 """Blocks and how many of each in a row."""
 Kind = tuple[Work, int, bool]
@@ -170,6 +172,12 @@ class Templates:
             tasks.block(self.steps[name].works[work], self.labels[name, work])
             if not self.overlaps:
                 ahead = self._gather(tasks, gathers, names[place + 1 : place + 2])
+            copies = exchanges.copies[name]
+            if work is Work.FORWARD:
+                _copied(tasks, _COPIES, copies.forward)
+            elif makes_weights:
+                _copied(tasks, _COPIES, copies.backward)
+                _copied(tasks, _ADDED, copies.added)
             if makes_weights and (every := exchanges.every[name]).moves:
                 added = tasks.add(every, replicas, every.seconds, [tasks.last])
                 tasks.waits += [] if self.overlaps else [added]
@@ -204,9 +212,13 @@ class Templates:
         slowed = sum(some.slowed for some in own)
         if slowed > 0.0:
             tasks.compute(Label(SLOWED.name, SLOWED), slowed)
-        copied = sum(some.copied for some in own)
+        copied = sum(
+            count * one(self.exchanges[stage, piece].copies[name].once)
+            for piece in range(self.order.pieces)
+            for name, count in self.runs[self.order.position(stage, piece)]
+        )
         if copied > 0.0:
-            tasks.compute(Label(COPIES.name, COPIES), copied)
+            tasks.compute(_COPIES, copied)
         # All that replicas exchange is queued before this, so it ends when they have ended.
         tasks.waits.append(tasks.add(Label("gradients are there", GRADIENTS), replicas, 0.0))
         tasks.compute(Label(OPTIMISER.name, OPTIMISER), own[0].optimiser)
@@ -215,6 +227,11 @@ class Templates:
             tasks.waits.append(tasks.add(after, replicas, after.seconds, [tasks.last]))
         tasks.joined()
         return tasks
+
+
+def _copied(tasks: SlotTasks, label: Label, seconds: Number) -> None:
+    if one(seconds) > 0.0:
+        tasks.compute(label, one(seconds))
 
 
 def _hand_over(basis: StepBasis, table: MappingTable, tensor: Group, stretch: float) -> Label:

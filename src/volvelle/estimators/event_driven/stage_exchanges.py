@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from volvelle.estimators.event_driven.block_steps import one
 from volvelle.estimators.event_driven.moved import Group, Moved
 from volvelle.estimators.event_driven.slot_tasks import Label, gathered, reduced
-from volvelle.estimators.training.copies import copies_anything, copies_of
+from volvelle.estimators.training.copies import Copies, copies_anything, copies_of
 from volvelle.estimators.training.replicas import replica_sizes
 from volvelle.estimators.training.stage_memory import Held
 from volvelle.estimators.training.step_time import StepBasis, optimiser_time
@@ -34,8 +34,8 @@ class StageExchanges:
     optimiser: float
     slowed: float
     """Seconds that computation loses to gradients that are reduced beside it."""
-    copied: float = 0.0
-    """Seconds that copies of weights and gradients take."""
+    copies: Mapping[str, Copies]
+    """Block → what is copied of its weights and gradients."""
 
 
 def stage_exchanges(
@@ -51,30 +51,30 @@ def stage_exchanges(
     zero = int(table.zero[0])
     at_end, every, needed, again = ({name: list[Moved]() for name in counts} for _ in range(4))
     after: list[Moved] = []
-    stepped = copied = 0.0
+    stepped = 0.0
+    copies = dict.fromkeys(counts, Copies())
     for kind in basis.kinds:
         shares, parameters = _shares(counts, kind, is_last=is_last)
         if parameters == 0.0 and kind.frozen is None:
             continue
-        copies = kind.replicas
+        replicas = kind.replicas
         frozen = _all_bytes(counts, kind, workload, is_last=is_last)
         sizes = replica_sizes(parameters, workload, table, gathered_bytes=frozen)
-        times = copies.times(sizes, table)
+        times = replicas.times(sizes, table)
         gradients, weights = one(sizes.gradients), one(sizes.weights)
-        stepped += parameters / (one(copies.sharing) if zero >= 1 else 1.0)
-        if copies_anything(basis.machine):
-            copied += one(
-                copies_of(sizes, parameters, copies.sharing, workload, table, basis.machine, turns=basis.turns)
-            )
-        sharing = Group(round(one(copies.sharing)), round(one(copies.stride)))
-        between = Group(max(round(one(copies.count)) // sharing.chips, 1), sharing.stride * sharing.chips)
-        every_copy = Group(round(one(copies.count)), sharing.stride)
+        stepped += parameters / (one(replicas.sharing) if zero >= 1 else 1.0)
+        sharing = Group(round(one(replicas.sharing)), round(one(replicas.stride)))
+        between = Group(max(round(one(replicas.count)) // sharing.chips, 1), sharing.stride * sharing.chips)
+        every_copy = Group(round(one(replicas.count)), sharing.stride)
         left, among = (gradients, every_copy) if zero < 1 else (gradients / sharing.chips, between)
         summed = Moved(Collective.ALL_REDUCE, left, among, stretch * one(times.summed))
         scattered = Moved(Collective.REDUCE_SCATTER, gradients, sharing, stretch * one(times.scattered))
         collected = Moved(Collective.ALL_GATHER, weights, sharing, stretch * one(times.gathered))
-        near = Group(round(one(copies.secondary)) or sharing.chips, sharing.stride)
+        near = Group(round(one(replicas.secondary)) or sharing.chips, sharing.stride)
         recollected = Moved(Collective.ALL_GATHER, weights, near, stretch * one(times.gathered_again))
+        if copies_anything(basis.machine, workload):
+            copied = copies_of(sizes, parameters, replicas.sharing, workload, table, basis.machine)
+            copies = {name: copies[name] + copied.part(share) for name, share in shares.items()}
         for name, share in shares.items():
             at_end[name] += [summed.part(share), *([scattered.part(share)] if zero < 2 else [])]
             every[name] += [scattered.part(share)] if zero >= 2 else []
@@ -101,7 +101,7 @@ def stage_exchanges(
         after_optimiser=gathered(after),
         optimiser=one(optimiser_time(stepped, workload, basis.machine, table)) if basis.kinds else 0.0,
         slowed=float(overlap_slowdown_time(one(hidden), share=one(basis.machine.communication_sm_share))),
-        copied=copied,
+        copies=copies,
     )
 
 

@@ -1,6 +1,7 @@
 """What software copies of weights and gradients beside what it computes and exchanges."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,29 +14,58 @@ from volvelle.laws.copies import added_gradients_time, unit_copies_time
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.quantities import Count, Number, Seconds, is_plainly
 from volvelle.workload.elements import element_bytes
-from volvelle.workload.training import TrainingStep
+from volvelle.workload.training import Counting, TrainingStep
+
+_NARROW = 2.0
+"""Bytes of gradients in 16 bits, of which constants are stated."""
 
 
-def copies_anything(machine: SustainedRates) -> bool:
-    """Whether software is known to."""
-    return not all(is_plainly(getattr(machine, name), 0.0) for name in MOVED_BYTES)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copies:
+    """Seconds of one micro-batch, and what is copied once a step."""
+
+    forward: Seconds = 0.0
+    """Weights out of what was gathered for a forward pass."""
+    backward: Seconds = 0.0
+    """Weights for a backward pass, and gradients into what is reduced after it."""
+    added: Seconds = 0.0
+    """Gradients added to those in 32 bits after a backward pass."""
+    once: Seconds = 0.0
+    """Of weights and gradients that are shared out at the end of a step alone."""
+
+    def __add__(self, other: "Copies") -> "Copies":
+        return Copies(
+            forward=self.forward + other.forward,
+            backward=self.backward + other.backward,
+            added=self.added + other.added,
+            once=self.once + other.once,
+        )
+
+    def part(self, share: float) -> "Copies":
+        """Of a part of the weights."""
+        return Copies(
+            forward=self.forward * share,
+            backward=self.backward * share,
+            added=self.added * share,
+            once=self.once * share,
+        )
 
 
-def copied_time(
-    stages: Stages,
-    kinds: Sequence[Held],
-    workload: TrainingStep,
-    table: MappingTable,
-    machine: SustainedRates,
-    *,
-    turns: Number,
-) -> Seconds:
-    """Of the stage that holds most, of all kinds of weights, in so many micro-batches."""
-    found: Number = 0.0
+def copies_anything(machine: SustainedRates, workload: TrainingStep) -> bool:
+    """Whether software is known to; COMET counts nothing of it."""
+    moved = not all(is_plainly(getattr(machine, name), 0.0) for name in MOVED_BYTES)
+    return moved and workload.counting is not Counting.COMET
+
+
+def copies_of_stage(
+    stages: Stages, kinds: Sequence[Held], workload: TrainingStep, table: MappingTable, machine: SustainedRates
+) -> Copies:
+    """Of the stage that holds most, of all kinds of weights."""
+    found = Copies()
     for kind in kinds:
         gathered = kind.most_bytes(stages, element_bytes(workload.weight_element))
         sizes = replica_sizes(kind.most, workload, table, gathered_bytes=gathered)
-        found = found + copies_of(sizes, kind.most, kind.replicas.sharing, workload, table, machine, turns=turns)
+        found = found + copies_of(sizes, kind.most, kind.replicas.sharing, workload, table, machine)
     return found
 
 
@@ -46,25 +76,41 @@ def copies_of(
     workload: TrainingStep,
     table: MappingTable,
     machine: SustainedRates,
-    *,
-    turns: Number,
-) -> Seconds:
-    """Of one kind of weights, of which `sharing` replicas hold a part each."""
-    wide = element_bytes(workload.gradient_element) > element_bytes(workload.weight_element)
-    shared = np.where(sharing > 1.0, turns, 0.0)
-    exchanged = unit_copies_time(
-        sizes.weights,
-        parameters,
-        gathers=np.where(table.zero >= 3.0, 2.0 * shared, 0.0),
-        gathered=machine.gather_copy_bytes,
-        reductions=np.where(table.zero >= 2.0, shared, 0.0),
-        reduced=machine.wide_reduce_copy_bytes if wide else machine.reduce_copy_bytes,
-        memory_rate=machine.memory_rate,
+) -> Copies:
+    """Of one kind of weights, of which `sharing` replicas hold a part each.
+
+    Optimiser states and weights that are shared out by ZeRO-1 are gathered and reduced once a step, with ZeRO-2
+    gradients in every micro-batch, with ZeRO-3 weights before every pass too. Who adds gradients up in 32 bits
+    otherwise than by products does so where they are not shared out, on the chip, and not with fp16.
+    """
+    weight, gradient = element_bytes(workload.weight_element), element_bytes(workload.gradient_element)
+    wide = gradient > weight
+    shared = sharing > 1.0
+    reduced = machine.wide_reduce_copy_bytes if wide else machine.reduce_copy_bytes * gradient / _NARROW
+
+    def unit(gathers: Number, reductions: Number) -> Seconds:
+        return unit_copies_time(
+            sizes.weights,
+            parameters,
+            gathers=np.where(shared, gathers, 0.0),
+            gathered=machine.gather_copy_bytes,
+            reductions=np.where(shared, reductions, 0.0),
+            reduced=reduced,
+            memory_rate=machine.memory_rate,
+        )
+
+    weights, gradients = np.where(table.zero >= 3.0, 1.0, 0.0), np.where(table.zero >= 2.0, 1.0, 0.0)
+    adds = wide and workload.element != "fp16" and not is_plainly(machine.gradient_add_bytes, 0.0)
+    return Copies(
+        forward=unit(weights, 0.0),
+        backward=unit(weights, gradients),
+        added=added_gradients_time(
+            parameters,
+            passes=np.where(table.zero >= 2.0, 0.0, 1.0 - table.offload_optimiser),
+            moved=machine.gradient_add_bytes,
+            memory_rate=machine.memory_rate,
+        )
+        if adds
+        else 0.0,
+        once=unit(np.where((table.zero >= 1.0) & (table.zero < 3.0), 1.0, 0.0), np.where(table.zero == 1.0, 1.0, 0.0)),
     )
-    if not wide or is_plainly(machine.gradient_add_bytes, 0.0):
-        return exchanged
-    passes = np.where(table.zero >= 2.0, 0.0, turns)
-    added = added_gradients_time(
-        parameters, passes=passes, moved=machine.gradient_add_bytes, memory_rate=machine.memory_rate
-    )
-    return exchanged + added

@@ -8,7 +8,7 @@ import numpy as np
 
 from volvelle.estimators.rates import NetworkLevel, SustainedRates
 from volvelle.estimators.training.layer_phases import LayerPhase
-from volvelle.estimators.training.lines import COPIES, HAND_OVER
+from volvelle.estimators.training.lines import ADDED, COPIES, HAND_OVER
 from volvelle.estimators.training.step_time import StepBasis, StepTime
 from volvelle.estimators.training.two_tier_time import two_tier_time
 from volvelle.laws.utilisation import transfer_utilisation
@@ -50,7 +50,8 @@ def resource_use(
 
     found, basis = timed(machine)
     # Of copies what the chip makes itself, and not what it waits for while others make theirs.
-    copied = _one(found.times.get(COPIES, 0.0)) * _one(basis.micro_batches) / _one(basis.turns)
+    copied = sum(_one(found.times.get(line, 0.0)) for line in (COPIES, ADDED))
+    copied *= _one(basis.micro_batches) / _one(basis.turns)
     moved = sum(row.runs * row.bytes for row in rows) + _one(basis.optimiser_traffic)
     moved += copied * _one(basis.machine.memory_rate)
     held = machine.filled(found.memory_bytes).memory_rate if _one(machine.expansion) else machine.memory_rate

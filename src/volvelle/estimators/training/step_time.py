@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from volvelle.estimators.kernels import total
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.blocks import Blocks, expert_stride
-from volvelle.estimators.training.copies import copied_time, copies_anything
+from volvelle.estimators.training.copies import copies_anything, copies_of_stage
 from volvelle.estimators.training.lines import (
+    ADDED,
     BUBBLE,
     COPIES,
     DISPATCH,
@@ -230,8 +231,11 @@ def _besides(
     found: dict[Line, Number] = {}
     if not is_plainly(machine.communication_sm_share, 0.0):
         found[SLOWED] = overlap_slowdown_time(exchange.beside, share=machine.communication_sm_share)
-    if copies_anything(machine):
-        found[COPIES] = copied_time(stages, kinds, workload, table, machine, turns=turns)
+    if copies_anything(machine, workload):
+        copies = copies_of_stage(stages, kinds, workload, table, machine)
+        found[COPIES] = turns * (copies.forward + copies.backward) + copies.once
+        if not is_plainly(copies.added, 0.0):
+            found[ADDED] = turns * copies.added
     return found
 
 
@@ -389,6 +393,7 @@ def _network_resources(
         BUBBLE: "waiting",
         OPTIMISER: "memory",
         COPIES: "memory",
+        ADDED: "memory",
         HOST: "host link",
         DISPATCH: "host",
         SLOWED: "matrix units",

@@ -104,6 +104,7 @@ class Calibrated:
             covers = {
                 "chips": [min(chips), max(chips)],
                 "mixtures": sorted({EXPERT_DIM in one.run.question.work.model.sizes for one in self.runs}),
+                "unpriced": sorted({word for one in self.runs for word in one.run.question.work.model.unpriced}),
                 "models": sorted({str(one.settings["model"]) for one in self.runs}),
                 "sequences": sorted({int(str(one.settings["sequence"])) for one in self.runs}),
                 "batches": sorted({int(str(one.settings["batch"])) for one in self.runs}),
