@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from math import exp, hypot, log, log2, sqrt
+from math import exp, log, log2, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,7 +154,7 @@ class StepError:
             return self.factor
         rest = {way: steps for way, steps in self.left.items() if way != CHIP}
         taken = unvalidated if self.of is None else self.of.beside(rest, unvalidated)
-        return _beside(_beside(taken, self.unpriced_error), self.waits)
+        return _beside(taken, self.unpriced_error, self.waits)
 
     def having(self, unpriced: tuple[str, ...], error: float) -> "StepError":
         """Of a step that has what nothing prices, by which steps are off by so much more, as a factor."""
@@ -172,8 +172,8 @@ class StepError:
         return found if found.factor is None else replace(found, factor=_beside(found.factor, found.waits))
 
 
-def _beside(factor: float, deviation: float) -> float:
-    return exp(hypot(log(factor), deviation))
+def _beside(factor: float, *deviations: float) -> float:
+    return float(combined_doubt(factor, [(exp(deviation), 1.0) for deviation in deviations]))
 
 
 def told_by_runs(logs: Table, deviation: float) -> Table:

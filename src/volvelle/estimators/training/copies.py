@@ -59,8 +59,10 @@ def copies_anything(machine: SustainedRates, workload: TrainingStep) -> bool:
 
 def copies_of_stage(
     stages: Stages, kinds: Sequence[Held], workload: TrainingStep, table: MappingTable, machine: SustainedRates
-) -> Copies:
-    """Of the stage that holds most, of all kinds of weights."""
+) -> Copies | None:
+    """Of the stage that holds most, of all kinds of weights; None: nothing is copied."""
+    if not copies_anything(machine, workload):
+        return None
     found = Copies()
     for kind in kinds:
         gathered = kind.most_bytes(stages, element_bytes(workload.weight_element))

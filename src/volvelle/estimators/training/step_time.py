@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from volvelle.estimators.kernels import total
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.blocks import Blocks, expert_stride
-from volvelle.estimators.training.copies import copies_anything, copies_of_stage
+from volvelle.estimators.training.copies import Copies, copies_of_stage
 from volvelle.estimators.training.lines import (
     ADDED,
     BUBBLE,
@@ -152,9 +152,9 @@ def step_time(
         GRADIENTS: exchange.exposed,
         OPTIMISER: optimiser_time(exchange.stepped, workload, machine, table),
     }
-    # What copies make a micro-batch longer by, other stages wait for as they do for the rest of it.
-    turns = micro_batches + bubble / np.maximum(slowest.time, np.finfo(float).tiny)
-    totals |= _besides(stages, kinds, exchange, workload, table, machine, turns)
+    if not is_plainly(machine.communication_sm_share, 0.0):
+        totals[SLOWED] = overlap_slowdown_time(exchange.beside, share=machine.communication_sm_share)
+    totals |= _copied(copies_of_stage(stages, kinds, workload, table, machine), micro_batches, bubble, slowest.time)
     saved = blocks.size(lambda block: block.saved)
     if machine.cast is not None:
         narrower = blocks.size(lambda block: block.saved_for_products if block.repeat > 1 else ())
@@ -209,7 +209,7 @@ def step_time(
             * optimiser_step_time(exchange.stepped, memory_rate=1.0, **_optimiser_sizes(workload)),
             machine=machine,
             beside=exchange.beside,
-            turns=turns,
+            turns=_turns(micro_batches, bubble, slowest.time),
             kinds=kinds,
             hand_over=once,
             saved=saved,
@@ -218,25 +218,18 @@ def step_time(
     return found
 
 
-def _besides(
-    stages: Stages,
-    kinds: Sequence[Held],
-    exchange: ReplicaExchange,
-    workload: TrainingStep,
-    table: MappingTable,
-    machine: SustainedRates,
-    turns: Number,
-) -> dict[Line, Number]:
-    """What runs beside kernels takes from them."""
-    found: dict[Line, Number] = {}
-    if not is_plainly(machine.communication_sm_share, 0.0):
-        found[SLOWED] = overlap_slowdown_time(exchange.beside, share=machine.communication_sm_share)
-    if copies_anything(machine, workload):
-        copies = copies_of_stage(stages, kinds, workload, table, machine)
-        found[COPIES] = turns * (copies.forward + copies.backward) + copies.once
-        if not is_plainly(copies.added, 0.0):
-            found[ADDED] = turns * copies.added
-    return found
+def _turns(micro_batches: Number, bubble: Seconds, slowest: Seconds) -> Number:
+    """Micro-batches, and those that the slowest stage waits for others to run: it waits for what they copy as well."""
+    return micro_batches + bubble / np.maximum(slowest, np.finfo(float).tiny)
+
+
+def _copied(copies: Copies | None, micro_batches: Number, bubble: Seconds, slowest: Seconds) -> dict[Line, Number]:
+    """What copies take of a step, if there are any."""
+    if copies is None:
+        return {}
+    turns = _turns(micro_batches, bubble, slowest)
+    found = {COPIES: turns * (copies.forward + copies.backward) + copies.once}
+    return found if is_plainly(copies.added, 0.0) else found | {ADDED: turns * copies.added}
 
 
 def _beside_a_logit(machine: SustainedRates, table: MappingTable) -> Number:
