@@ -45,8 +45,14 @@ def by_value(cases: Sequence[Case], label: Callable[[Case], Hashable]) -> list[C
 
 def by_size(cases: Sequence[Case], size: Callable[[Case], float]) -> list[Callable[[Case], bool]]:
     """The sizes within a doubling of the largest, and those within one of the smallest."""
-    most, fewest = max(map(size, cases)), min(map(size, cases))
-    return [lambda case: 2 * size(case) > most, lambda case: size(case) < 2 * fewest]
+    fewest = min(map(size, cases))
+    return [largest(cases, size), lambda case: size(case) < 2 * fewest]
+
+
+def largest(cases: Sequence[Case], size: Callable[[Case], float]) -> Callable[[Case], bool]:
+    """The sizes within a doubling of the largest."""
+    most = max(map(size, cases))
+    return lambda case: 2 * size(case) > most
 
 
 def rows_error(groups: Sequence[Sequence[float]]) -> float:

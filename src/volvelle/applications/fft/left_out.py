@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from volvelle.applications.cross_validation import by_size, by_value
+from volvelle.applications.cross_validation import by_value, largest
 from volvelle.applications.fft.fit import FEW, FftCase, fft_cases, log_error, travelled_rates
 from volvelle.applications.fft.rows import FftMeasurement
 from volvelle.applications.measured_table import CalibrationRows
@@ -17,7 +17,7 @@ def fft_left_out(rows: CalibrationRows[FftMeasurement], catalogue: Catalogue) ->
         mine = [case for case in cases if case.transport == transport]
         alone = len({case.publication for case in mine}) == 1
         groups = by_value(mine, lambda case, alone=alone: case.library if alone else case.publication)  # type: ignore[misc]
-        for axis, left in (("", groups), ("size", by_size(mine, lambda case: case.question.system.accelerators))):
+        for axis, left in (("", groups), ("size", [largest(mine, lambda case: case.question.system.accelerators)])):
             for inside in left:
                 rest = [case for case in mine if not inside(case)]
                 if rest:
