@@ -24,6 +24,7 @@ from volvelle.estimators.calibration import (
     CONSTANTS,
     ERRORS,
     HELD_BYTES,
+    LIST_TIMES,
     MOVED_BYTES,
     CalibratedCluster,
     Calibration,
@@ -116,7 +117,7 @@ def build_calibration(file: CalibrationFile, sources: Collection[str]) -> Calibr
     exact = dict.fromkeys(ERRORS, "it is itself how far an estimate may be off, so state a larger value")
     exact["memory_margin"] = "it is chosen and not measured"
     exact |= dict.fromkeys(HELD_BYTES, "its doubt is in the error of memory")
-    exact |= dict.fromkeys(MOVED_BYTES, "its doubt is in the error of steps")
+    exact |= dict.fromkeys((*MOVED_BYTES, *LIST_TIMES), "its doubt is in the error of steps")
     constants = {
         name: figures.read(name, datum, CONSTANTS[name], exact=exact.get(name, ""))
         for name, datum in file.constants.items()

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from volvelle.catalogue.packaged_rows import packaged_fields, packaged_rows
 from volvelle.errors import UnknownNameError, plainly
-from volvelle.estimators.calibration import HELD_BYTES, MOVED_BYTES
+from volvelle.estimators.calibration import HELD_BYTES, LIST_TIMES, MOVED_BYTES
 from volvelle.estimators.stack import Stack
 
 
@@ -42,10 +42,18 @@ class StackEntry(BaseModel):
     gradient_add_bytes: float | None = None
     """Bytes a parameter that it moves to add gradients up (:func:`volvelle.laws.copies.added_gradients_time`)."""
 
+    list_gather_time: float | None = None
+    """Seconds a layer and rank that it takes the host to gather weights
+    (:func:`volvelle.laws.copies.listed_parts_time`)."""
+    list_reduce_time: float | None = None
+    """Likewise to reduce gradients, and once a step to bring together weights that stay whole."""
+    list_restore_time: float | None = None
+
     @property
-    def stated_bytes(self) -> dict[str, float]:
-        """What it states of bytes held and moved, by the names of constants."""
-        return {name: value for name in (*HELD_BYTES, *MOVED_BYTES) if (value := getattr(self, name)) is not None}
+    def stated_constants(self) -> dict[str, float]:
+        """What it states of bytes held and moved, and of lists, by the names of constants."""
+        names = (*HELD_BYTES, *MOVED_BYTES, *LIST_TIMES)
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 @cache
@@ -71,7 +79,9 @@ def software_stack(given: str) -> Stack:
         if row["stack"] == name:
             factors[row["family"], row["element"], row["constant"]] = float(row["factor"])
     entry = entries[name]
-    return Stack(name=name, title=entry.title, parent=entry.parent, factors=factors, stated_bytes=entry.stated_bytes)
+    return Stack(
+        name=name, title=entry.title, parent=entry.parent, factors=factors, stated_constants=entry.stated_constants
+    )
 
 
 @cache

@@ -89,6 +89,12 @@ class FittedConstants:
     """Likewise in 32 bits."""
     gradient_add_bytes: Bytes = number(STATE_BYTES, 0.0)
     """Bytes a parameter that it moves after each backward pass to add gradients in 16 bits to those in 32."""
+    list_gather_time: Seconds = number(DELAY, 0.0)
+    """Time a layer and rank that the host takes to gather weights shared out, where software does so through lists."""
+    list_reduce_time: Seconds = number(DELAY, 0.0)
+    """Likewise to reduce gradients that are shared out."""
+    list_restore_time: Seconds = number(DELAY, 0.0)
+    """Likewise, once a step, to bring together weights that stay whole, after the optimiser."""
     memory_margin: Fraction = number(MARGIN, 0.0)
     """Share of the memory of chips and hosts that is left free before something is said to fit; no more than the
     fullest of own runs left by prediction, which is less than nothing where that is more than there is."""
@@ -120,6 +126,8 @@ HELD_BYTES = ("loss_bytes", "sharded_loss_bytes", "gradient_copy_bytes", "weight
 """Those that say what software holds."""
 MOVED_BYTES = ("gather_copy_bytes", "reduce_copy_bytes", "wide_reduce_copy_bytes", "gradient_add_bytes")
 """Those that say what it copies."""
+LIST_TIMES = ("list_gather_time", "list_reduce_time", "list_restore_time")
+"""Those that say what it takes the host to exchange tensors through lists of parts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

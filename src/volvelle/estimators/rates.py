@@ -93,6 +93,9 @@ class SustainedRates:
     reduce_copy_bytes: Bytes
     wide_reduce_copy_bytes: Bytes
     gradient_add_bytes: Bytes
+    list_gather_time: Seconds
+    list_reduce_time: Seconds
+    list_restore_time: Seconds
     memory_margin: Fraction
     levels: tuple[NetworkLevel, ...]
     spans: tuple[int, ...]
@@ -147,6 +150,9 @@ class SustainedRates:
             reduce_copy_bytes=fitted.reduce_copy_bytes,
             wide_reduce_copy_bytes=fitted.wide_reduce_copy_bytes,
             gradient_add_bytes=fitted.gradient_add_bytes,
+            list_gather_time=fitted.list_gather_time,
+            list_reduce_time=fitted.list_reduce_time,
+            list_restore_time=fitted.list_restore_time,
             memory_margin=fitted.memory_margin,
             levels=tuple(
                 NetworkLevel(

@@ -69,7 +69,7 @@ class Stack:
     not columns of a machine's variants."""
     own_ran: Mapping[tuple[str, str], tuple[OwnRan, ...]] = field(default_factory=dict)
     """(Family, element type) → what is known to fit, on the very chip."""
-    stated_bytes: Mapping[str, float] = field(default_factory=dict)
+    stated_constants: Mapping[str, float] = field(default_factory=dict)
     """Constants that it states of bytes held and moved, such as those a logit that its loss needs."""
 
     def factor(self, constant: str, family: str, element: str) -> Number:
@@ -88,7 +88,7 @@ class Stack:
                 value = (values[name] if name in values else ideal[name]) * factor
                 # A column of samples is cut as a number is.
                 found[name] = value if name not in _AT_MOST else _cut(value, _AT_MOST[name])
-        found.update(self.stated_bytes)
+        found.update(self.stated_constants)
         if (family, element) in self.own_errors:
             found["step_error"] = self.own_errors[family, element]
         ran = self.own_ran.get((family, element))

@@ -62,3 +62,18 @@ def added_gradients_time(parameters: Count, *, passes: Count, moved: Bytes, memo
     read again, and read and written where they add up (4 + 4 + 4). Assumes kernels that are bound by memory.
     """
     return passes * moved * parameters / memory_rate
+
+
+@cites(
+    "deepspeed-zero3", place="_allgather_param, _reduce_scatter_gradient and _allgather_params: lists of a part a rank"
+)
+def listed_parts_time(layers: Count, ranks: Count, *, times: Count, each: Seconds) -> Seconds:
+    r"""Time the host takes for the parts of ranks, where tensors are exchanged one by one through lists of parts.
+
+    $$ t = k\,L\,n\,\tau $$
+
+    For all tensors of a layer together τ is spent on the part of each of n ranks: a view of it in Python, and a copy of
+    it that is started on the chip; k times in each of L layers. Parts get smaller with more ranks, τ does not. Assumes
+    that nothing else hides it, as the device is halted before every exchange.
+    """
+    return times * layers * ranks * each

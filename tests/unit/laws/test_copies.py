@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from volvelle.laws.copies import added_gradients_time, cast_traffic, dequantisation_traffic, unit_copies_time
+from volvelle.laws.copies import (
+    added_gradients_time,
+    cast_traffic,
+    dequantisation_traffic,
+    listed_parts_time,
+    unit_copies_time,
+)
 from volvelle.workload.elements import element_bytes
 
 COUNTS = st.floats(0.0, 1e6)
@@ -50,6 +56,12 @@ def test_columns_are_priced_as_points_are() -> None:
 
 def test_gradients_of_a_billion_parameters_are_added_after_each_of_a_hundred_passes() -> None:
     assert added_gradients_time(1e9, passes=100.0, moved=18.0, memory_rate=1.8e12) == pytest.approx(1.0)
+
+
+def test_lists_of_parts_take_as_much_longer_as_there_are_more_ranks_however_small_the_parts() -> None:
+    assert listed_parts_time(96.0, 1536.0, times=3.0, each=22e-6) == pytest.approx(9.732, abs=1e-3)
+    few, many = (listed_parts_time(96.0, ranks, times=1.0, each=1e-6) for ranks in (384.0, 768.0))
+    assert many == pytest.approx(2.0 * few)
 
 
 def test_a_cast_reads_the_wide_copy_and_writes_the_narrow_one() -> None:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from volvelle.applications.training.measurements import TrainingMeasurement
+from volvelle.catalogue.stacks import stack_called
 from volvelle.errors import VolvelleError
 from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind, Transformer
 
@@ -38,6 +39,12 @@ def is_classic(row: TrainingMeasurement) -> bool:
 def made_by(row: TrainingMeasurement, names: tuple[str, ...]) -> bool:
     """Whether the framework is one of those."""
     return any(name in row.framework.lower() for name in names)
+
+
+def software_of(row: TrainingMeasurement) -> str:
+    """The stack that its framework means; nothing where none of the words fits."""
+    found = stack_called(row.framework)
+    return "deepspeed-2021" if found == "deepspeed" and is_classic(row) else found
 
 
 def overlaps_replicas(row: TrainingMeasurement, zero: int) -> bool:

@@ -4,10 +4,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 from volvelle.applications.training.measurements import TrainingMeasurement
-from volvelle.applications.training.models import UnstatedError, stated
+from volvelle.applications.training.models import UnstatedError, software_of, stated
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import accelerator_alias
-from volvelle.catalogue.stacks import stack_called
 from volvelle.estimators.calibration import with_margin
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies import FatTree
@@ -35,7 +34,7 @@ def cluster_of_row(row: TrainingMeasurement, catalogue: Catalogue, assumed: list
     """The machine, with what had to be assumed of it added to the list."""
     template = _template(row, catalogue)
     chips = stated(row.chips, "number of accelerators")
-    stack = stack_called(row.framework)
+    stack = software_of(row)
     if not stack:
         assumed.append("software: the usual one of the chip")
     cluster = _named_cluster(catalogue, f"{template}/{chips}", stack=stack)

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.training.measurements import TrainingMeasurement
+from volvelle.applications.training.models import software_of
 from volvelle.applications.training.row_machines import NETWORK_ASSUMED, ONE_TORUS
 from volvelle.applications.training.rows import TrainingQuestion, priced_together, training_question
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.left_out import SIZE_DOUBLINGS
-from volvelle.catalogue.stacks import stack_called, stack_entries
+from volvelle.catalogue.stacks import stack_entries
 from volvelle.estimators.factored import CONSTANTS, FACTORED
 from volvelle.estimators.training.constant_slopes import factor_logs, log_times_and_slopes
 from volvelle.mapping.axis_shardings import EXPERT_DIM
@@ -179,7 +180,7 @@ def runs_of(rows: Iterable[TrainingMeasurement], catalogue: Catalogue) -> tuple[
                     source=row.head.group,
                     family=asked.system.chip.family,
                     element=asked.work.element,
-                    stack=stack_called(row.framework),
+                    stack=software_of(row),
                 )
             )
     return tuple(found)

@@ -170,8 +170,6 @@ class Templates:
             # The next block's weights come while this one runs: before its gradients leave on the same stream.
             ahead = self._gather(tasks, gathers, names[place + 1 : place + 2]) if self.overlaps else []
             tasks.block(self.steps[name].works[work], self.labels[name, work])
-            if not self.overlaps:
-                ahead = self._gather(tasks, gathers, names[place + 1 : place + 2])
             copies = exchanges.copies[name]
             if work is Work.FORWARD:
                 _copied(tasks, _COPIES, copies.forward)
@@ -181,6 +179,8 @@ class Templates:
             if makes_weights and (every := exchanges.every[name]).moves:
                 added = tasks.add(every, replicas, every.seconds, [tasks.last])
                 tasks.waits += [] if self.overlaps else [added]
+            if not self.overlaps:  # when all of this block is done, copies too
+                ahead = self._gather(tasks, gathers, names[place + 1 : place + 2])
             if is_last and self.overlaps and (at_end := exchanges.at_end[name]).moves:
                 tasks.add(at_end, replicas, at_end.seconds, [tasks.last])
         tasks.block_waits += held

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from volvelle.estimators.event_driven.block_steps import one
 from volvelle.estimators.event_driven.moved import Group, Moved
 from volvelle.estimators.event_driven.slot_tasks import Label, gathered, reduced
-from volvelle.estimators.training.copies import Copies, copies_anything, copies_of
+from volvelle.estimators.training.copies import Copies, copies_anything, copies_of, layers_in, listed_parts
 from volvelle.estimators.training.replicas import replica_sizes
 from volvelle.estimators.training.stage_memory import Held
 from volvelle.estimators.training.step_time import StepBasis, optimiser_time
@@ -71,9 +71,13 @@ def stage_exchanges(
         scattered = Moved(Collective.REDUCE_SCATTER, gradients, sharing, stretch * one(times.scattered))
         collected = Moved(Collective.ALL_GATHER, weights, sharing, stretch * one(times.gathered))
         near = Group(round(one(replicas.secondary)) or sharing.chips, sharing.stride)
-        recollected = Moved(Collective.ALL_GATHER, weights, near, stretch * one(times.gathered_again))
+        times_again = 1.0 + one(replicas.regathers)
+        recollected = Moved(Collective.ALL_GATHER, times_again * weights, near, stretch * one(times.gathered_again))
         if copies_anything(basis.machine, workload):
             copied = copies_of(sizes, parameters, replicas.sharing, workload, table, basis.machine)
+            if kind is basis.kinds[0]:
+                deep = sum(count * layers_in(workload)[name] for name, count in counts.items())
+                copied = copied + listed_parts(deep, replicas.sharing, table, basis.machine)
             copies = {name: copies[name] + copied.part(share) for name, share in shares.items()}
         for name, share in shares.items():
             at_end[name] += [summed.part(share), *([scattered.part(share)] if zero < 2 else [])]

@@ -41,7 +41,7 @@ def log_times_and_slopes(
     factors = {(family, _WIDE, FACTORED[0]): values[:, CONSTANTS.index(WIDE)]}
     factors |= {(family, step.element, name): values[:, CONSTANTS.index(name)] for name in (*FACTORED, NETWORK)}
     known = calibrations_of(system).software or Stack(name="fitted")
-    fitted = replace(software or Stack(name="fitted", stated_bytes=known.stated_bytes), factors=factors)
+    fitted = replace(software or Stack(name="fitted", stated_constants=known.stated_constants), factors=factors)
     machine = with_software(system, fitted)
     repeated = table.take(np.repeat(np.arange(len(table)), len(moves)))
     times = np.log(ClosedForm().table(step, machine, repeated).time).reshape(len(table), len(moves))

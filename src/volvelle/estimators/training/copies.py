@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from volvelle.estimators.calibration import MOVED_BYTES
+from volvelle.estimators.calibration import LIST_TIMES, MOVED_BYTES
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.replicas import ReplicaSizes, replica_sizes
 from volvelle.estimators.training.stage_memory import Held
 from volvelle.estimators.training.stages import Stages
-from volvelle.laws.copies import added_gradients_time, unit_copies_time
-from volvelle.mapping.parallelism import MappingTable
+from volvelle.laws.copies import added_gradients_time, listed_parts_time, unit_copies_time
+from volvelle.mapping.parallelism import MappingTable, Recompute
 from volvelle.quantities import Count, Number, Seconds, is_plainly
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import Counting, TrainingStep
@@ -53,7 +53,7 @@ class Copies:
 
 def copies_anything(machine: SustainedRates, workload: TrainingStep) -> bool:
     """Whether software is known to; COMET counts nothing of it."""
-    moved = not all(is_plainly(getattr(machine, name), 0.0) for name in MOVED_BYTES)
+    moved = not all(is_plainly(getattr(machine, name), 0.0) for name in (*MOVED_BYTES, *LIST_TIMES))
     return moved and workload.counting is not Counting.COMET
 
 
@@ -63,12 +63,47 @@ def copies_of_stage(
     """Of the stage that holds most, of all kinds of weights; None: nothing is copied."""
     if not copies_anything(machine, workload):
         return None
-    found = Copies()
+    found = (
+        listed_parts(stages.most(layers_in(workload)), kinds[0].replicas.sharing, table, machine) if kinds else Copies()
+    )
     for kind in kinds:
         gathered = kind.most_bytes(stages, element_bytes(workload.weight_element))
         sizes = replica_sizes(kind.most, workload, table, gathered_bytes=gathered)
         found = found + copies_of(sizes, kind.most, kind.replicas.sharing, workload, table, machine)
     return found
+
+
+def layers_in(workload: TrainingStep) -> dict[str, float]:
+    """Block → 1 where it is a layer."""
+    return {block.name: float(block.is_layer) for block in workload.model.blocks}
+
+
+def regathers(machine: SustainedRates, table: MappingTable) -> Number:
+    """Times that weights are gathered to compute a layer again, beside its backward pass.
+
+    Software that exchanges through lists keeps nothing of what it gathered for that; others gather once for both.
+    """
+    if is_plainly(machine.list_gather_time, 0.0):
+        return 0.0
+    return np.where(table.recompute == Recompute.FULL, 1.0, 0.0)
+
+
+def listed_parts(layers: Number, sharing: Count, table: MappingTable, machine: SustainedRates) -> Copies:
+    """Of as many layers, whose tensors software exchanges through lists with ZeRO-3."""
+    if all(is_plainly(getattr(machine, name), 0.0) for name in LIST_TIMES):
+        return Copies()
+
+    def listed(times: Number, each: Seconds) -> Seconds:
+        return listed_parts_time(
+            layers, sharing, times=np.where((table.zero >= 3.0) & (sharing > 1.0), times, 0.0), each=each
+        )
+
+    again = 1.0 + regathers(machine, table)
+    return Copies(
+        forward=listed(1.0, machine.list_gather_time),
+        backward=listed(again, machine.list_gather_time) + listed(1.0, machine.list_reduce_time),
+        once=listed(1.0, machine.list_restore_time),
+    )
 
 
 def copies_of(

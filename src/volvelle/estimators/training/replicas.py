@@ -68,6 +68,8 @@ class Replicas:
     secondary: Count = 0.0
     """Chips among which a second copy of the weights is shared out; 0: there is none."""
     secondary_tiers: Sequence[Tier] | None = None
+    regathers: Count = 0.0
+    """Times that weights are gathered to compute a layer again, beside its backward pass."""
 
     def times(self, sizes: ReplicaSizes, table: MappingTable) -> ReplicaTimes:
         """Every collective once, for all mappings; nothing where there is one copy."""
@@ -88,16 +90,32 @@ class Replicas:
             near = nested_all_gather_time(sizes.weights, self.secondary_tiers)
             again = np.where((self.secondary > 0) & (table.zero == 3), near, gathered)
         return ReplicaTimes(
-            summed=np.where(several, summed, 0.0), scattered=scattered, gathered=gathered, gathered_again=again
+            summed=np.where(several, summed, 0.0),
+            scattered=scattered,
+            gathered=gathered,
+            gathered_again=again * (1.0 + self.regathers),
         )
 
 
 def replicas(
-    count: Count, stride: Count, table: MappingTable, tiers: Callable[[Count, Count], Sequence[Tier]]
+    count: Count,
+    stride: Count,
+    table: MappingTable,
+    tiers: Callable[[Count, Count], Sequence[Tier]],
+    *,
+    regathers: Count = 0.0,
 ) -> Replicas:
     """Copies at a distance of `stride` ranks, sharing out among all or among `table.zero_group` of them."""
     every = tiers(count, stride)
-    found = Replicas(count=count, stride=stride, sharing=count, tiers=every, sharing_tiers=every, between_tiers=None)
+    found = Replicas(
+        count=count,
+        stride=stride,
+        sharing=count,
+        tiers=every,
+        sharing_tiers=every,
+        between_tiers=None,
+        regathers=regathers,
+    )
     if np.any(table.zero_secondary > 0):
         near = np.minimum(table.zero_secondary, count)
         found = replace(found, secondary=near, secondary_tiers=tiers(np.maximum(near, 1.0), stride))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from volvelle.estimators.kernels import total
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.blocks import Blocks, expert_stride
-from volvelle.estimators.training.copies import Copies, copies_of_stage
+from volvelle.estimators.training.copies import Copies, copies_of_stage, regathers
 from volvelle.estimators.training.lines import (
     ADDED,
     BUBBLE,
@@ -123,7 +123,7 @@ def step_time(
     stages = Stages(table, model)
     time = blocks.of(lambda block: block.time)
     slowest = stages.slowest(time)
-    common = replicas(combined(table, REPLICAS), stride(table, REPLICAS[0]), table, _tiers(machine))
+    common = _common_replicas(machine, table)
     weights = blocks.size(lambda block: block.weights)
     tied = blocks.size(lambda block: block.tied)
     held = Held(stages, weights, common, tied=tied, frozen=_frozen(blocks))
@@ -277,12 +277,19 @@ def _experts(stages: Stages, blocks: Blocks, machine: SustainedRates, table: Map
     return Held(stages, weights, _expert_replicas(machine, table), frozen=frozen)
 
 
+def _common_replicas(machine: SustainedRates, table: MappingTable) -> Replicas:
+    """Chips that hold the same of all weights but those of experts."""
+    every, near = combined(table, REPLICAS), stride(table, REPLICAS[0])
+    return replicas(every, near, table, _tiers(machine), regathers=regathers(machine, table))
+
+
 def _expert_replicas(machine: SustainedRates, table: MappingTable) -> Replicas:
     """Chips that hold the same experts: every so many ranks, or tensor-parallel groups of them if experts are split."""
     whole = not table.expert_tensor_parallel[0]
     holders = combined(table, REPLICAS) * (table.tensor if whole else 1.0)
     between = expert_stride(table) * table.expert
-    return replicas(np.maximum(holders / table.expert, 1.0), between, table, _tiers(machine))
+    every = np.maximum(holders / table.expert, 1.0)
+    return replicas(every, between, table, _tiers(machine), regathers=regathers(machine, table))
 
 
 def _hand_over_once(blocks: Blocks, machine: SustainedRates, tiers: Sequence[Tier]) -> Seconds:

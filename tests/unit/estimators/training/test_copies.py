@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from tests.conftest import small_cluster, small_gpt
-from volvelle import ClosedForm, ParallelMapping, TrainingStep, transformer
+from volvelle import Catalogue, ClosedForm, ParallelMapping, TrainingStep, transformer
 from volvelle.estimators.event_driven.estimator import EventDriven
 from volvelle.estimators.rates import SustainedRates
-from volvelle.estimators.training.lines import ADDED, COPIES
-from volvelle.mapping.parallelism import Schedule
+from volvelle.estimators.training.lines import ADDED, COPIES, GRADIENTS
+from volvelle.mapping.parallelism import Recompute, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import Counting
 
@@ -76,6 +76,61 @@ def test_wide_weights_and_gradients_take_twice_the_bytes_of_narrow_ones() -> Non
 def test_copies_make_a_step_longer_by_what_they_take() -> None:
     plain, longer = (ClosedForm().estimate(_STEP, one, _SHARED).time for one in (small_cluster(), copying()))
     assert longer - plain == pytest.approx(copies(_STEP, copying(), _SHARED))
+
+
+@pytest.mark.parametrize("recompute", list(Recompute), ids=str)
+@pytest.mark.parametrize("replayed", [False, True])
+def test_lists_of_parts_cost_the_host_every_layer_and_rank(recompute: Recompute, replayed: bool) -> None:
+    """Weights before each pass, and where a backward pass computes a layer again, before that too."""
+    cluster = copying(list_gather_time=22e-6, list_reduce_time=114e-6, list_restore_time=86e-6)
+    gathers = 3 if recompute is Recompute.FULL else 2
+    each = _MICRO_BATCHES * (gathers * 22e-6 + 114e-6) + 86e-6
+    mapping = replace(_SHARED, recompute=recompute)
+    found = copies(_STEP, cluster, mapping, replayed=replayed)
+    assert found == pytest.approx(_STEP.model.layers * mapping.data * each)
+
+
+def test_where_nothing_is_hidden_a_replay_waits_for_every_gather_and_list_as_the_closed_form_does() -> None:
+    cluster = copying(gather_copy_bytes=2.0, list_gather_time=22e-6, list_reduce_time=114e-6, list_restore_time=86e-6)
+    mapping = replace(_SHARED, overlap=False, recompute=Recompute.FULL)
+    closed, replayed = (one.estimate(_STEP, cluster, mapping).time for one in (ClosedForm(), EventDriven()))
+    assert replayed == pytest.approx(closed, rel=1e-6)
+
+
+def test_weights_are_gathered_a_third_time_where_a_layer_is_computed_again_and_nothing_is_kept() -> None:
+    mapping = replace(_SHARED, overlap=False)
+
+    def exchanged(cluster: Cluster, recompute: Recompute) -> float:
+        answer = ClosedForm().estimate(_STEP, cluster, replace(mapping, recompute=recompute))
+        return sum(part.time for part in answer.contributions if part.name == GRADIENTS.name)
+
+    lists, plain = copying(list_gather_time=22e-6), small_cluster()
+    assert exchanged(lists, Recompute.NONE) == exchanged(plain, Recompute.NONE) == exchanged(plain, Recompute.FULL)
+    assert exchanged(lists, Recompute.FULL) > 1.2 * exchanged(lists, Recompute.NONE)
+
+
+def test_no_list_is_made_where_weights_are_not_shared_out() -> None:
+    cluster = copying(list_gather_time=22e-6, list_reduce_time=114e-6, list_restore_time=86e-6)
+    for mapping in (replace(_SHARED, zero=2), replace(_SHARED, data=1, tensor=32)):
+        assert copies(_STEP, cluster, mapping) == 0.0
+
+
+def test_deepspeed_of_2021_loses_as_much_more_as_there_are_more_ranks() -> None:
+    """Beside a gather of weights, what it loses there does not shrink with the batch of a chip."""
+    catalogue = Catalogue()
+    lost = []
+    for chips in (384, 768):
+        old, new = (
+            ClosedForm().estimate(
+                TrainingStep(model=transformer(catalogue.model("gpt3-175b")), batch=chips, gradient_element="fp16"),
+                catalogue.cluster(f"dgx-a100/{chips}", stack=stack),
+                ParallelMapping(data=chips, zero=3, sequence_parallel=False, recompute=Recompute.FULL),
+            )
+            for stack in ("deepspeed-2021", "deepspeed")
+        )
+        lost.append(old.time - new.time)
+    assert lost[0] > 8.0
+    assert 1.8 < lost[1] / lost[0] < 2.0
 
 
 def test_comet_counts_no_copies() -> None:
