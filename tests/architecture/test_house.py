@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 53_050
+MOST_LINES = 53_140
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -43,8 +43,8 @@ holds of losses and gradients beside and shares of Student's distribution, by 10
 of, by 170 for values that look at the kinds of their fields and what is read or made once a process, by 180 for ranges
 of studies that map and quantiles of steps as measures, by 100 for what ranges of plans, studies and maps rest on, by
 190 for vectors that are added up inside a node, what ran by own runs, and ranges of what maps cost, by 100 for weights
-that are whole for a while and every second product that is kept, by 50 for what a row does not say of its machine; and
-down by 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
+that are whole for a while and every second product that is kept, by 50 for what a row does not say of its machine, by
+90 for lists of parts that software of 2021 exchanged and what printed amounts of memory have alike; and down by 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "estimators/own_shapes.py": 130,  # what waits for the network is off as collectives are
     "estimators/factored.py": 60,
@@ -52,7 +52,7 @@ ADDED = {
     "estimators/training/constant_slopes.py": 60,
     "estimators/training/gathered_units.py": 95,
     "applications/least_widths.py": 45,
-    "applications/training/ran_or_failed.py": 245,
+    "applications/training/ran_or_failed.py": 250,
     "applications/training/printed_memory.py": 90,
     "laws/sensitivity.py": 105,
     "applications/training/evidence.py": 180,
@@ -109,7 +109,7 @@ ADDED = {
     "applications/training/left_out.py": 90,
     "catalogue/residuals.py": 185,
     "estimators/training/host_time.py": 70,
-    "catalogue/stacks.py": 115,
+    "catalogue/stacks.py": 122,
     "estimators/stack.py": 105,
     "domains.py": 400,
     "kinds.py": 300,  # values of another kind are read or refused; sets, iterators and annotations of type checkers
@@ -161,8 +161,8 @@ ADDED = {
     "workload/tuning.py": 290,
     "workload/optimisers.py": 105,
     "workload/packing.py": 85,
-    "laws/copies.py": 70,  # what software copies of weights and gradients, and unpacks
-    "estimators/training/copies.py": 120,
+    "laws/copies.py": 80,  # what software copies of weights and gradients, and unpacks
+    "estimators/training/copies.py": 155,
     "laws/packing.py": 30,
     "estimators/optimiser_recipe.py": 65,
     "interchange/lengths_file.py": 35,

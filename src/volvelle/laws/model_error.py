@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
-from math import erf, sqrt
+from math import erf, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,6 +155,22 @@ def chance_to_fit(
     deviations, weights = _errors() if a else _CERTAIN
     left = _logarithm(room / (mass * np.exp(a * deviations) + beside))
     return np.asarray(np.maximum(2.0 * model_share(left / b) - 1.0, 0.0) @ weights)
+
+
+@cites("lindley1972linear", place="section 1, exchangeability between and within")
+def likelihood_of_alike(errors: NDArray[np.float64], *, error: float, alike: float) -> float:
+    r"""How likely errors of one source are, as a logarithm, of which a share is alike for all of them.
+
+    $$ \ln p = -\tfrac12\left[(n - 1)\ln(1 - s) + \ln(1 + (n - 1)s)
+       + \frac{1}{a^2}\left(\frac{\sum_i (e_i - \bar e)^2}{1 - s} + \frac{n\,\bar e^2}{1 + (n - 1)s}\right)\right] $$
+
+    a is the logarithm of the factor `error`, s the share of its square that is alike, so the correlation of two. What
+    does not depend on s is left out. Assumes normal errors around zero.
+    """
+    count, mean = len(errors), float(np.mean(errors))
+    together = 1.0 + (count - 1) * alike
+    squares = float(np.sum((errors - mean) ** 2)) / (1.0 - alike) + count * mean**2 / together
+    return -0.5 * ((count - 1) * log(1.0 - alike) + log(together) + squares / log(error) ** 2)
 
 
 @cites("gelman2013bayesian", place="section 1.3, Bayes' rule")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from volvelle.laws.model_error import chance_to_fit, chance_to_fit_too
+from volvelle.laws.model_error import chance_to_fit, chance_to_fit_too, likelihood_of_alike
 from volvelle.spread import LogStudent, model_nodes, model_reach, model_share
 
 
@@ -90,3 +90,18 @@ def test_weights_of_a_model_s_error_make_means_of_it() -> None:
     sizes, weights = model_nodes(24, upper=True)
     assert weights.sum() == pytest.approx(1.0)
     assert (weights * model_share(sizes)).sum() == pytest.approx(0.75)
+
+
+def test_errors_of_one_source_are_likeliest_by_the_share_that_they_have_alike() -> None:
+    """The density of normal errors with that correlation, but for what does not depend on it."""
+    errors, error = np.array([0.1, 0.25, 0.18, -0.05]), 1.2
+
+    def dense(alike: float) -> float:
+        table = np.log(error) ** 2 * ((1.0 - alike) * np.eye(4) + alike)
+        return float(-0.5 * (np.linalg.slogdet(table)[1] + errors @ np.linalg.solve(table, errors)))
+
+    for alike in (0.2, 0.5, 0.9):
+        apart = likelihood_of_alike(errors, error=error, alike=alike) - likelihood_of_alike(
+            errors, error=error, alike=0.0
+        )
+        assert apart == pytest.approx(dense(alike) - dense(0.0))

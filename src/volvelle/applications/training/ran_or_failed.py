@@ -22,7 +22,7 @@ from volvelle.errors import DescriptionError
 from volvelle.estimators.calibration import with_constants
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
-from volvelle.laws.model_error import chance_to_fit, chance_to_fit_too
+from volvelle.laws.model_error import chance_to_fit, chance_to_fit_too, likelihood_of_alike
 from volvelle.quantities import percent
 
 ALLOCATED = "allocated"
@@ -110,11 +110,7 @@ def tried_fits() -> tuple[TriedFit, ...]:
 
 def printed_error(runs: Sequence[TriedFit]) -> float:
     """How far printed amounts of memory are off, one standard deviation as a factor, publications counting alike."""
-    squares: dict[str, list[float]] = {}
-    for one in runs:
-        if one.told and one.row.memory is not None:
-            squares.setdefault(one.row.head.group, []).append(float(np.log(one.row.memory / one.needed)) ** 2)
-    return float(np.exp(np.sqrt(np.mean([np.mean(own) for own in squares.values()]))))
+    return float(np.exp(np.sqrt(np.mean([np.mean(own**2) for own in _printed(runs).values()]))))
 
 
 def likeliest_spike(runs: Sequence[TriedFit], error: float) -> float:
@@ -133,17 +129,32 @@ def _likelihood(runs: Sequence[TriedFit], stated: NDArray[np.float64]) -> float:
 
 
 def likeliest_alike(runs: Sequence[TriedFit], error: float, spike: float) -> float:
-    """With which chance the model is off alike for two runs of a publication, so that outcomes are likeliest.
+    """With which chance the model is off alike for two runs of a publication, so that all they tell is likeliest.
 
-    Each run is told which other one of its publication, of another need, took most of its memory and ran.
+    By amounts that are printed; and by outcomes, each run told which other one of its publication, of another need,
+    took most of its memory and ran. Publications of many rows count by the root of their number.
     """
     told = [(one, found) for one in runs if one.told and (found := _fullest_other(one, runs)) is not None]
     asked, rooms = [one for one, _ in told], np.exp([one.room for one, _ in told])
     ran = rooms * np.exp([-other for _, other in told])
     factors = {"error": error, "spike": spike}
     alone, both = (chance_to_fit_too(rooms, 1.0, ran=ran, alike=alike, **factors) for alike in (0.0, 1.0))
-    shares = [place / 20 for place in range(21)]
-    return max(shares, key=lambda share: _likelihood(asked, (1.0 - share) * alone + share * both))
+    printed = [own for own in _printed(runs).values() if len(own) > 1]
+
+    def likelihood(share: float) -> float:
+        amounts = sum(likelihood_of_alike(own, error=error, alike=share) / len(own) ** 0.5 for own in printed)
+        return amounts + _likelihood(asked, (1.0 - share) * alone + share * both)
+
+    return max((place / 20 for place in range(20)), key=likelihood)
+
+
+def _printed(runs: Sequence[TriedFit]) -> dict[str, NDArray[np.float64]]:
+    """Publication → ln(printed / predicted) of its amounts, of those that tell."""
+    found: dict[str, list[float]] = {}
+    for one in runs:
+        if one.told and one.row.memory is not None:
+            found.setdefault(one.row.head.group, []).append(float(np.log(one.row.memory / one.needed)))
+    return {group: np.array(errors) for group, errors in found.items()}
 
 
 def _fullest_other(one: TriedFit, runs: Sequence[TriedFit]) -> float | None:

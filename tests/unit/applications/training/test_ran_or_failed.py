@@ -56,12 +56,37 @@ def test_runs_that_are_off_alike_are_told_from_such_that_are_not(alike: float) -
         errors = np.log(LogStudent(1.0, 1.3).at(draws.uniform(size=4)))
         errors = alike * errors[0] + (1.0 - alike) * errors
         spikes = np.abs(np.log(LogStudent(1.0, 1.05).at(draws.uniform(size=4))))
-        row = replace(some.row, head=replace(some.row.head, group=str(group)))
+        row = replace(some.row, head=replace(some.row.head, group=str(group)), memory=None)
         runs += [
             TriedFit(row=replace(row, ran=bool(error + spike <= room)), chance=0.5, room=float(room), needed=1.0)
             for room, error, spike in zip(draws.uniform(-0.6, 0.6, 4), errors, spikes, strict=True)
         ]
     assert likeliest_alike(runs, 1.3, 1.05) == pytest.approx(alike, abs=0.25)
+
+
+@pytest.mark.parametrize("alike", [0.1, 0.7])
+def test_printed_amounts_tell_how_far_runs_of_one_source_are_off_alike(alike: float) -> None:
+    draws = np.random.default_rng(3)
+    some = next(one for one in tried_fits() if one.told)
+    runs = []
+    for group in range(400):
+        whole, each = draws.normal(size=(1, 1)), draws.normal(size=(1, 4))
+        errors = np.log(1.3) * (np.sqrt(alike) * whole + np.sqrt(1.0 - alike) * each)[0]
+        runs += [
+            TriedFit(
+                row=replace(
+                    some.row,
+                    head=replace(some.row.head, group=str(group)),
+                    ran=True,
+                    memory=float(np.exp(error)),
+                ),
+                chance=1.0,
+                room=10.0 + place,
+                needed=1.0,
+            )
+            for place, error in enumerate(errors)
+        ]
+    assert likeliest_alike(runs, 1.3, 1.05) == pytest.approx(alike, abs=0.06)
 
 
 def test_chances_are_what_happened_with_publications_left_out() -> None:
