@@ -276,7 +276,7 @@ DFMODEL_TABLES = ("table6", "dse", "ratios", "fig7", "fig18", "fig19", "fig20", 
 """Those whose tables are shown; the others have hundreds of rows, or nothing to add to their picture."""
 ROWS = (
     *("L0129", "L0226", "L0265", "L0271", "L0288", "L0328", "L0396", "L0722", "L0726", "L0729"),
-    *("L1332", "L1336", "L1344", "L1357", "L1411", "L1413", "L1414", "L1482", "L1511"),
+    *("L1332", "L1336", "L1344", "L1357", "L1411", "L1413", "L1414", "L1416", "L1482", "L1511"),
 )
 """Measured runs that prose quotes."""
 TARGETS = {

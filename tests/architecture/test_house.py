@@ -44,7 +44,8 @@ of, by 170 for values that look at the kinds of their fields and what is read or
 of studies that map and quantiles of steps as measures, by 100 for what ranges of plans, studies and maps rest on, by
 190 for vectors that are added up inside a node, what ran by own runs, and ranges of what maps cost, by 100 for weights
 that are whole for a while and every second product that is kept, by 50 for what a row does not say of its machine, by
-90 for lists of parts that software of 2021 exchanged and what printed amounts of memory have alike; and down by 840, by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
+90 for lists of parts that software of 2021 exchanged and what printed amounts of memory have alike; and down by 840,
+by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "estimators/own_shapes.py": 130,  # what waits for the network is off as collectives are
     "estimators/factored.py": 60,
