@@ -143,7 +143,7 @@ def likeliest_alike(runs: Sequence[TriedFit], error: float, spike: float) -> flo
 
     def likelihood(share: float) -> float:
         amounts = sum(likelihood_of_alike(own, error=error, alike=share) / len(own) ** 0.5 for own in printed)
-        return amounts + _likelihood(asked, (1.0 - share) * alone + share * both)
+        return float(amounts) + _likelihood(asked, (1.0 - share) * alone + share * both)
 
     return max((place / 20 for place in range(20)), key=likelihood)
 

@@ -22,7 +22,8 @@ from volvelle.estimators.event_driven.slot_tasks import (
 )
 from volvelle.estimators.event_driven.stage_exchanges import StageExchanges, stage_exchanges
 from volvelle.estimators.event_driven.stretch import AS_PRICED, Stretch
-from volvelle.estimators.training.lines import ADDED, COPIES, GRADIENTS, ONCE, OPTIMISER, SLOWED
+from volvelle.estimators.training.copies import Copies
+from volvelle.estimators.training.lines import ADDED, COPIES, GRADIENTS, LISTED, ONCE, OPTIMISER, SLOWED
 from volvelle.estimators.training.step_time import StepBasis
 from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
 from volvelle.mapping.lowered_model import LoweredModel
@@ -34,7 +35,7 @@ from volvelle.workload.elements import element_bytes
 from volvelle.workload.tensor_layout import Collective
 from volvelle.workload.training import TrainingStep
 
-_COPIES, _ADDED = Label(COPIES.name, COPIES), Label(ADDED.name, ADDED)
+_COPIED = [Label(line.name, line) for line in (COPIES, LISTED, ADDED)]
 Runs = tuple[tuple[str, int], ...]
 """Blocks and how many of each in a row."""
 Kind = tuple[Work, int, bool]
@@ -172,10 +173,9 @@ class Templates:
             tasks.block(self.steps[name].works[work], self.labels[name, work])
             copies = exchanges.copies[name]
             if work is Work.FORWARD:
-                _copied(tasks, _COPIES, copies.forward)
+                _copied(tasks, copies.units.forward, copies.lists.forward)
             elif makes_weights:
-                _copied(tasks, _COPIES, copies.backward)
-                _copied(tasks, _ADDED, copies.added)
+                _copied(tasks, copies.units.backward, copies.lists.backward, copies.added)
             if makes_weights and (every := exchanges.every[name]).moves:
                 added = tasks.add(every, replicas, every.seconds, [tasks.last])
                 tasks.waits += [] if self.overlaps else [added]
@@ -212,13 +212,11 @@ class Templates:
         slowed = sum(some.slowed for some in own)
         if slowed > 0.0:
             tasks.compute(Label(SLOWED.name, SLOWED), slowed)
-        copied = sum(
-            count * one(self.exchanges[stage, piece].copies[name].once)
-            for piece in range(self.order.pieces)
-            for name, count in self.runs[self.order.position(stage, piece)]
-        )
-        if copied > 0.0:
-            tasks.compute(_COPIES, copied)
+        copied = Copies()
+        for piece in range(self.order.pieces):
+            for name, count in self.runs[self.order.position(stage, piece)]:
+                copied = copied + self.exchanges[stage, piece].copies[name].part(count)
+        _copied(tasks, copied.units.once, copied.lists.once)
         # All that replicas exchange is queued before this, so it ends when they have ended.
         tasks.waits.append(tasks.add(Label("gradients are there", GRADIENTS), replicas, 0.0))
         tasks.compute(Label(OPTIMISER.name, OPTIMISER), own[0].optimiser)
@@ -229,9 +227,11 @@ class Templates:
         return tasks
 
 
-def _copied(tasks: SlotTasks, label: Label, seconds: Number) -> None:
-    if one(seconds) > 0.0:
-        tasks.compute(label, one(seconds))
+def _copied(tasks: SlotTasks, *taken: Number) -> None:
+    """Of units, of lists and of gradients that are added up."""
+    for label, seconds in zip(_COPIED, taken, strict=False):
+        if one(seconds) > 0.0:
+            tasks.compute(label, one(seconds))
 
 
 def _hand_over(basis: StepBasis, table: MappingTable, tensor: Group, stretch: float) -> Label:

@@ -1,7 +1,7 @@
 """What replicas and the host exchange with a stage, as seconds of each of its blocks."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from volvelle.estimators.event_driven.block_steps import one
 from volvelle.estimators.event_driven.moved import Group, Moved
@@ -77,7 +77,7 @@ def stage_exchanges(
             copied = copies_of(sizes, parameters, replicas.sharing, workload, table, basis.machine)
             if kind is basis.kinds[0]:
                 deep = sum(count * layers_in(workload)[name] for name, count in counts.items())
-                copied = copied + listed_parts(deep, replicas.sharing, table, basis.machine)
+                copied = replace(copied, lists=listed_parts(deep, replicas.sharing, table, basis.machine))
             copies = {name: copies[name] + copied.part(share) for name, share in shares.items()}
         for name, share in shares.items():
             at_end[name] += [summed.part(share), *([scattered.part(share)] if zero < 2 else [])]

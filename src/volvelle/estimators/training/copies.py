@@ -7,6 +7,7 @@ import numpy as np
 
 from volvelle.estimators.calibration import LIST_TIMES, MOVED_BYTES
 from volvelle.estimators.rates import SustainedRates
+from volvelle.estimators.training.lines import ADDED, COPIES, LISTED, Line
 from volvelle.estimators.training.replicas import ReplicaSizes, replica_sizes
 from volvelle.estimators.training.stage_memory import Held
 from volvelle.estimators.training.stages import Stages
@@ -21,34 +22,54 @@ _NARROW = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copies:
-    """Seconds of one micro-batch, and what is copied once a step."""
+class PassTimes:
+    """Seconds of one micro-batch, and once a step."""
 
     forward: Seconds = 0.0
-    """Weights out of what was gathered for a forward pass."""
+    """For weights of a forward pass."""
     backward: Seconds = 0.0
-    """Weights for a backward pass, and gradients into what is reduced after it."""
+    """For weights of a backward pass, and for gradients that are reduced after it."""
+    once: Seconds = 0.0
+    """For what is exchanged at the end of a step alone."""
+
+    def __add__(self, other: "PassTimes") -> "PassTimes":
+        return PassTimes(
+            forward=self.forward + other.forward, backward=self.backward + other.backward, once=self.once + other.once
+        )
+
+    def part(self, share: float) -> "PassTimes":
+        """Of a part of the weights."""
+        return PassTimes(forward=self.forward * share, backward=self.backward * share, once=self.once * share)
+
+    def of_step(self, turns: Number) -> Seconds:
+        """Of so many micro-batches, and once."""
+        return turns * (self.forward + self.backward) + self.once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copies:
+    """What copying takes of a stage."""
+
+    units: PassTimes = PassTimes()
+    """Weights out of what was gathered, gradients into what is reduced: bound by memory."""
+    lists: PassTimes = PassTimes()
+    """Parts of tensors that are exchanged through lists: the host starts one after the other."""
     added: Seconds = 0.0
     """Gradients added to those in 32 bits after a backward pass."""
-    once: Seconds = 0.0
-    """Of weights and gradients that are shared out at the end of a step alone."""
 
     def __add__(self, other: "Copies") -> "Copies":
-        return Copies(
-            forward=self.forward + other.forward,
-            backward=self.backward + other.backward,
-            added=self.added + other.added,
-            once=self.once + other.once,
-        )
+        return Copies(units=self.units + other.units, lists=self.lists + other.lists, added=self.added + other.added)
+
+    def lines(self, turns: Number) -> dict[Line, Number]:
+        """What they take of a step, of so many micro-batches that a stage runs or waits for."""
+        found: dict[Line, Number] = {COPIES: self.units.of_step(turns)}
+        if not is_plainly(self.lists.forward, 0.0):
+            found[LISTED] = self.lists.of_step(turns)
+        return found if is_plainly(self.added, 0.0) else found | {ADDED: turns * self.added}
 
     def part(self, share: float) -> "Copies":
         """Of a part of the weights."""
-        return Copies(
-            forward=self.forward * share,
-            backward=self.backward * share,
-            added=self.added * share,
-            once=self.once * share,
-        )
+        return Copies(units=self.units.part(share), lists=self.lists.part(share), added=self.added * share)
 
 
 def copies_anything(machine: SustainedRates, workload: TrainingStep) -> bool:
@@ -63,9 +84,10 @@ def copies_of_stage(
     """Of the stage that holds most, of all kinds of weights; None: nothing is copied."""
     if not copies_anything(machine, workload):
         return None
-    found = (
-        listed_parts(stages.most(layers_in(workload)), kinds[0].replicas.sharing, table, machine) if kinds else Copies()
-    )
+    found = Copies()
+    if kinds:
+        layers = stages.most(layers_in(workload))
+        found = Copies(lists=listed_parts(layers, kinds[0].replicas.sharing, table, machine))
     for kind in kinds:
         gathered = kind.most_bytes(stages, element_bytes(workload.weight_element))
         sizes = replica_sizes(kind.most, workload, table, gathered_bytes=gathered)
@@ -88,10 +110,10 @@ def regathers(machine: SustainedRates, table: MappingTable) -> Number:
     return np.where(table.recompute == Recompute.FULL, 1.0, 0.0)
 
 
-def listed_parts(layers: Number, sharing: Count, table: MappingTable, machine: SustainedRates) -> Copies:
+def listed_parts(layers: Number, sharing: Count, table: MappingTable, machine: SustainedRates) -> PassTimes:
     """Of as many layers, whose tensors software exchanges through lists with ZeRO-3."""
     if all(is_plainly(getattr(machine, name), 0.0) for name in LIST_TIMES):
-        return Copies()
+        return PassTimes()
 
     def listed(times: Number, each: Seconds) -> Seconds:
         return listed_parts_time(
@@ -99,7 +121,7 @@ def listed_parts(layers: Number, sharing: Count, table: MappingTable, machine: S
         )
 
     again = 1.0 + regathers(machine, table)
-    return Copies(
+    return PassTimes(
         forward=listed(1.0, machine.list_gather_time),
         backward=listed(again, machine.list_gather_time) + listed(1.0, machine.list_reduce_time),
         once=listed(1.0, machine.list_restore_time),
@@ -137,17 +159,15 @@ def copies_of(
         )
 
     weights, gradients = np.where(table.zero >= 3.0, 1.0, 0.0), np.where(table.zero >= 2.0, 1.0, 0.0)
-    adds = wide and workload.element != "fp16" and not is_plainly(machine.gradient_add_bytes, 0.0)
-    return Copies(
+    units = PassTimes(
         forward=unit(weights, 0.0),
         backward=unit(weights, gradients),
-        added=added_gradients_time(
-            parameters,
-            passes=np.where(table.zero >= 2.0, 0.0, 1.0 - table.offload_optimiser),
-            moved=machine.gradient_add_bytes,
-            memory_rate=machine.memory_rate,
-        )
-        if adds
-        else 0.0,
         once=unit(np.where((table.zero >= 1.0) & (table.zero < 3.0), 1.0, 0.0), np.where(table.zero == 1.0, 1.0, 0.0)),
     )
+    if not wide or workload.element == "fp16" or is_plainly(machine.gradient_add_bytes, 0.0):
+        return Copies(units=units)
+    passes = np.where(table.zero >= 2.0, 0.0, 1.0 - table.offload_optimiser)
+    added = added_gradients_time(
+        parameters, passes=passes, moved=machine.gradient_add_bytes, memory_rate=machine.memory_rate
+    )
+    return Copies(units=units, added=added)

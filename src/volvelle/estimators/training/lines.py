@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from volvelle.laws.collectives import point_to_point_time
-from volvelle.laws.copies import added_gradients_time, unit_copies_time
+from volvelle.laws.copies import added_gradients_time, listed_parts_time, unit_copies_time
 from volvelle.laws.nested_collectives import nested_all_gather_time, nested_all_reduce_time
 from volvelle.laws.optimiser import optimiser_step_time
 from volvelle.laws.overlap import hidden_time, host_bound_time, overlap_slowdown_time, streamed_time
@@ -39,4 +39,5 @@ SLOWED = Line(
 )
 COPIES = Line("copies of weights and gradients", "copies", True, unit_copies_time.__name__)
 ADDED = Line("gradients added up in 32 bits", "copies", True, added_gradients_time.__name__)
+LISTED = Line("parts of tensors in lists", "host", True, listed_parts_time.__name__)
 OPTIMISER = Line("optimiser step", "optimiser", True, optimiser_step_time.__name__)

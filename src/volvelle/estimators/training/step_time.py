@@ -24,6 +24,7 @@ from volvelle.estimators.training.lines import (
     GRADIENTS_HIDDEN,
     HAND_OVER,
     HOST,
+    LISTED,
     ONCE,
     OPTIMISER,
     SLOWED,
@@ -225,11 +226,7 @@ def _turns(micro_batches: Number, bubble: Seconds, slowest: Seconds) -> Number:
 
 def _copied(copies: Copies | None, micro_batches: Number, bubble: Seconds, slowest: Seconds) -> dict[Line, Number]:
     """What copies take of a step, if there are any."""
-    if copies is None:
-        return {}
-    turns = _turns(micro_batches, bubble, slowest)
-    found = {COPIES: turns * (copies.forward + copies.backward) + copies.once}
-    return found if is_plainly(copies.added, 0.0) else found | {ADDED: turns * copies.added}
+    return {} if copies is None else copies.lines(_turns(micro_batches, bubble, slowest))
 
 
 def _beside_a_logit(machine: SustainedRates, table: MappingTable) -> Number:
@@ -396,5 +393,6 @@ def _network_resources(
         ADDED: "memory",
         HOST: "host link",
         DISPATCH: "host",
+        LISTED: "host",
         SLOWED: "matrix units",
     }

@@ -10,7 +10,9 @@ from tests.conftest import small_cluster, small_gpt
 from volvelle import Catalogue, ClosedForm, ParallelMapping, TrainingStep, transformer
 from volvelle.estimators.event_driven.estimator import EventDriven
 from volvelle.estimators.rates import SustainedRates
-from volvelle.estimators.training.lines import ADDED, COPIES, GRADIENTS
+from volvelle.estimators.training.layer_phases import layer_phases
+from volvelle.estimators.training.lines import ADDED, COPIES, GRADIENTS, LISTED
+from volvelle.estimators.training.resource_use import resource_use
 from volvelle.mapping.parallelism import Recompute, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import Counting
@@ -29,9 +31,9 @@ def copying(**moved: float) -> Cluster:
 
 
 def copies(step: TrainingStep, cluster: Cluster, mapping: ParallelMapping, *, replayed: bool = False) -> float:
-    """Seconds of a step."""
+    """Seconds of a step, of what is copied and what is listed."""
     answer = (EventDriven() if replayed else ClosedForm()).estimate(step, cluster, mapping)
-    return sum(part.time for part in answer.contributions if part.name in (COPIES.name, ADDED.name))
+    return sum(part.time for part in answer.contributions if part.name in (COPIES.name, LISTED.name, ADDED.name))
 
 
 def rate_of(cluster: Cluster) -> float:
@@ -88,6 +90,17 @@ def test_lists_of_parts_cost_the_host_every_layer_and_rank(recompute: Recompute,
     mapping = replace(_SHARED, recompute=recompute)
     found = copies(_STEP, cluster, mapping, replayed=replayed)
     assert found == pytest.approx(_STEP.model.layers * mapping.data * each)
+
+
+def test_lists_take_the_host_and_not_the_memory() -> None:
+    lists = copying(list_gather_time=22e-6, list_reduce_time=114e-6, list_restore_time=86e-6)
+    told = ClosedForm().estimate(_STEP, lists, _SHARED)
+    assert [(part.part, part.resource) for part in told.contributions if part.name == LISTED.name] == [("host", "host")]
+    plain, listed = (
+        resource_use(_STEP, cluster, _SHARED, layer_phases(_STEP, cluster, _SHARED), told.time)[0]
+        for cluster in (small_cluster(), lists)
+    )
+    assert listed.bytes == pytest.approx(plain.bytes)
 
 
 def test_where_nothing_is_hidden_a_replay_waits_for_every_gather_and_list_as_the_closed_form_does() -> None:
