@@ -1,5 +1,6 @@
 """Software stacks: what they are called, and how far they let chips get (``data/stacks.yaml``, ``data/stacks.csv``)."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 
@@ -32,7 +33,6 @@ class StackEntry(BaseModel):
     weight_shard_bytes: float | None = None
     """Bytes a parameter of weights that it shares out with ZeRO-3 beside those in 32 bits
     (:func:`volvelle.laws.footprint.weight_bytes`); None: as many as it gathers."""
-
     gather_copy_bytes: float | None = None
     """Bytes that it moves for one that it gathers (:func:`volvelle.laws.copies.unit_copies_time`)."""
     reduce_copy_bytes: float | None = None
@@ -46,8 +46,9 @@ class StackEntry(BaseModel):
     """Seconds a layer and rank that it takes the host to gather weights
     (:func:`volvelle.laws.copies.listed_parts_time`)."""
     list_reduce_time: float | None = None
-    """Likewise to reduce gradients, and once a step to bring together weights that stay whole."""
+    """Likewise to reduce gradients."""
     list_restore_time: float | None = None
+    """Likewise once a step, to bring together weights that stay whole."""
 
     @property
     def stated_constants(self) -> dict[str, float]:
@@ -117,5 +118,5 @@ def default_stack(family: str) -> Stack | None:
 @cache
 def stack_called(framework: str) -> str:
     """The stack that a source means; nothing where none of the words fits."""
-    words = framework.lower()
+    words = re.sub(r"\bv(?=\d)", "", framework.lower())
     return next((name for name, entry in stack_entries().items() if any(word in words for word in entry.match)), "")

@@ -70,7 +70,7 @@ class Stack:
     own_ran: Mapping[tuple[str, str], tuple[OwnRan, ...]] = field(default_factory=dict)
     """(Family, element type) → what is known to fit, on the very chip."""
     stated_constants: Mapping[str, float] = field(default_factory=dict)
-    """Constants that it states of bytes held and moved, such as those a logit that its loss needs."""
+    """Constants that it states: bytes held and moved, such as those a logit that its loss needs, and times of lists."""
 
     def factor(self, constant: str, family: str, element: str) -> Number:
         """Of the very family and type, or of the family, or of any."""

@@ -42,9 +42,13 @@ def made_by(row: TrainingMeasurement, names: tuple[str, ...]) -> bool:
 
 
 def software_of(row: TrainingMeasurement) -> str:
-    """The stack that its framework means; nothing where none of the words fits."""
+    """The stack that its framework means; nothing where none of the words fits.
+
+    DeepSpeed without a version is of 2021 where chips are of its day.
+    """
     found = stack_called(row.framework)
-    return "deepspeed-2021" if found == "deepspeed" and is_classic(row) else found
+    unversioned = found == "deepspeed" and not re.search(r"\d\.\d", row.framework)
+    return "deepspeed-2021" if unversioned and is_classic(row) else found
 
 
 def overlaps_replicas(row: TrainingMeasurement, zero: int) -> bool:
@@ -57,7 +61,8 @@ def overlaps_replicas(row: TrainingMeasurement, zero: int) -> bool:
     1453).
     """
     if zero == 3:
-        return not (is_classic(row) and made_by(row, ("deepspeed",)))
+        software = software_of(row)
+        return software != "deepspeed-2021" and not (software == "megatron-deepspeed" and is_classic(row))
     return not (is_classic(row) or "comm overlap off" in row.head.notes)
 
 

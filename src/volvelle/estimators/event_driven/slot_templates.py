@@ -22,7 +22,7 @@ from volvelle.estimators.event_driven.slot_tasks import (
 )
 from volvelle.estimators.event_driven.stage_exchanges import StageExchanges, stage_exchanges
 from volvelle.estimators.event_driven.stretch import AS_PRICED, Stretch
-from volvelle.estimators.training.copies import Copies
+from volvelle.estimators.training.copies import Copies, runs_behind
 from volvelle.estimators.training.lines import ADDED, COPIES, GRADIENTS, LISTED, ONCE, OPTIMISER, SLOWED
 from volvelle.estimators.training.step_time import StepBasis
 from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
@@ -35,6 +35,7 @@ from volvelle.workload.elements import element_bytes
 from volvelle.workload.tensor_layout import Collective
 from volvelle.workload.training import TrainingStep
 
+_THERE = Label("gradients are there", GRADIENTS)
 _COPIED = [Label(line.name, line) for line in (COPIES, LISTED, ADDED)]
 Runs = tuple[tuple[str, int], ...]
 """Blocks and how many of each in a row."""
@@ -86,7 +87,7 @@ class Templates:
     ) -> None:
         self.order = order
         self.basis = basis
-        self.overlaps = bool(table.overlap[0])
+        self.overlaps = bool(one(runs_behind(basis.machine, table)))
         self.runs = model_parts(model, order.positions, order.stages, int(table.interleave[0]))
         self.groups = axis_groups(basis, table)
         self.hand_over = _hand_over(basis, table, self.groups[TENSOR], stretch.of(PIPELINE))
@@ -208,7 +209,9 @@ class Templates:
         shared = sum(count * self.steps[name].per_step for name, count in held)
         if shared > 0.0:
             moves = tuple(moved.part(count) for name, count in held for moved in self.steps[name].moved_per_step)
-            tasks.waits.append(tasks.add(Label(ONCE.name, ONCE, moves), of_axis(TENSOR), shared, [tasks.last]))
+            # Where nothing is hidden, one exchange after the other.
+            there = [] if self.overlaps else [tasks.add(_THERE, replicas, 0.0)]
+            tasks.waits.append(tasks.add(Label(ONCE.name, ONCE, moves), of_axis(TENSOR), shared, [tasks.last, *there]))
         slowed = sum(some.slowed for some in own)
         if slowed > 0.0:
             tasks.compute(Label(SLOWED.name, SLOWED), slowed)
@@ -216,13 +219,14 @@ class Templates:
         for piece in range(self.order.pieces):
             for name, count in self.runs[self.order.position(stage, piece)]:
                 copied = copied + self.exchanges[stage, piece].copies[name].part(count)
-        _copied(tasks, copied.units.once, copied.lists.once)
         # All that replicas exchange is queued before this, so it ends when they have ended.
-        tasks.waits.append(tasks.add(Label("gradients are there", GRADIENTS), replicas, 0.0))
+        tasks.waits.append(tasks.add(_THERE, replicas, 0.0))
+        _copied(tasks, copied.units.once)  # also what is copied behind the last gather: nothing runs beside either
         tasks.compute(Label(OPTIMISER.name, OPTIMISER), own[0].optimiser)
         after = gathered(moved for some in own for moved in some.after_optimiser.moves)
         if after.moves:
             tasks.waits.append(tasks.add(after, replicas, after.seconds, [tasks.last]))
+        _copied(tasks, 0.0, copied.lists.once)
         tasks.joined()
         return tasks
 

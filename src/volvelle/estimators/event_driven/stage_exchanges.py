@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 from volvelle.estimators.event_driven.block_steps import one
 from volvelle.estimators.event_driven.moved import Group, Moved
 from volvelle.estimators.event_driven.slot_tasks import Label, gathered, reduced
-from volvelle.estimators.training.copies import Copies, copies_anything, copies_of, layers_in, listed_parts
+from volvelle.estimators.training.copies import (
+    Copies,
+    copies_anything,
+    copies_of,
+    layers_in,
+    listed_parts,
+    regathers,
+    runs_behind,
+)
 from volvelle.estimators.training.replicas import replica_sizes
 from volvelle.estimators.training.stage_memory import Held
 from volvelle.estimators.training.step_time import StepBasis, optimiser_time
@@ -48,7 +56,7 @@ def stage_exchanges(
     stretch: float = 1.0,
 ) -> StageExchanges:
     """Of a stage that holds so many of each block; collectives take `stretch` times as long as the closed form says."""
-    zero = int(table.zero[0])
+    zero, machine, layers = int(table.zero[0]), basis.machine, layers_in(workload)
     at_end, every, needed, again = ({name: list[Moved]() for name in counts} for _ in range(4))
     after: list[Moved] = []
     stepped = 0.0
@@ -71,19 +79,21 @@ def stage_exchanges(
         scattered = Moved(Collective.REDUCE_SCATTER, gradients, sharing, stretch * one(times.scattered))
         collected = Moved(Collective.ALL_GATHER, weights, sharing, stretch * one(times.gathered))
         near = Group(round(one(replicas.secondary)) or sharing.chips, sharing.stride)
-        times_again = 1.0 + one(replicas.regathers)
-        recollected = Moved(Collective.ALL_GATHER, times_again * weights, near, stretch * one(times.gathered_again))
-        if copies_anything(basis.machine, workload):
-            copied = copies_of(sizes, parameters, replicas.sharing, workload, table, basis.machine)
-            if kind is basis.kinds[0]:
-                deep = sum(count * layers_in(workload)[name] for name, count in counts.items())
-                copied = replace(copied, lists=listed_parts(deep, replicas.sharing, table, basis.machine))
-            copies = {name: copies[name] + copied.part(share) for name, share in shares.items()}
+        recollected = Moved(Collective.ALL_GATHER, weights, near, stretch * one(times.gathered_again))
+        again_too = {name: one(regathers(machine, table)) * layers[name] for name in counts}
+        if copies_anything(machine, workload):
+            whole = (sizes, parameters, replicas.sharing, workload, table, machine)
+            for name, share in shares.items():
+                copies[name] = copies[name] + copies_of(*whole, again=again_too[name]).part(share)
+                if kind is basis.kinds[0]:
+                    copies[name] = replace(
+                        copies[name], lists=listed_parts(layers[name], replicas.sharing, table, machine)
+                    )
         for name, share in shares.items():
             at_end[name] += [summed.part(share), *([scattered.part(share)] if zero < 2 else [])]
             every[name] += [scattered.part(share)] if zero >= 2 else []
             needed[name] += [collected.part(share)] if zero == 3 else []
-            again[name] += [recollected.part(share)] if zero == 3 else []
+            again[name] += [recollected.part(share * (1.0 + again_too[name]))] if zero == 3 else []
         after += [collected] if zero < 3 else []
     # What hides of it is known to the closed form: behind the backward of one micro-batch, or of all.
     turns = one(basis.micro_batches)
@@ -96,7 +106,7 @@ def stage_exchanges(
         for name, count in counts.items()
     )
     window *= turns if zero >= 2 else 1.0
-    hidden = hidden_time(exchanged, window, overlap=float(table.overlap[0]))
+    hidden = hidden_time(exchanged, window, overlap=one(runs_behind(machine, table)))
     return StageExchanges(
         at_end={name: reduced(moves) for name, moves in at_end.items()},
         every={name: reduced(moves) for name, moves in every.items()},

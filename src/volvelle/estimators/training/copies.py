@@ -91,7 +91,8 @@ def copies_of_stage(
     for kind in kinds:
         gathered = kind.most_bytes(stages, element_bytes(workload.weight_element))
         sizes = replica_sizes(kind.most, workload, table, gathered_bytes=gathered)
-        found = found + copies_of(sizes, kind.most, kind.replicas.sharing, workload, table, machine)
+        again = regathers(machine, table) * kind.layers_share(stages)
+        found = found + copies_of(sizes, kind.most, kind.replicas.sharing, workload, table, machine, again=again)
     return found
 
 
@@ -107,7 +108,14 @@ def regathers(machine: SustainedRates, table: MappingTable) -> Number:
     """
     if is_plainly(machine.list_gather_time, 0.0):
         return 0.0
-    return np.where(table.recompute == Recompute.FULL, 1.0, 0.0)
+    return np.where((table.recompute == Recompute.FULL) & (machine.list_gather_time > 0.0), 1.0, 0.0)
+
+
+def runs_behind(machine: SustainedRates, table: MappingTable) -> Number:
+    """Whether what replicas exchange runs behind computation: where it may, and no list of ZeRO-3 halts the device."""
+    if is_plainly(machine.list_gather_time, 0.0):
+        return table.overlap
+    return np.where((table.zero >= 3.0) & (machine.list_gather_time > 0.0), 0.0, table.overlap)
 
 
 def listed_parts(layers: Number, sharing: Count, table: MappingTable, machine: SustainedRates) -> PassTimes:
@@ -135,8 +143,10 @@ def copies_of(
     workload: TrainingStep,
     table: MappingTable,
     machine: SustainedRates,
+    *,
+    again: Number,
 ) -> Copies:
-    """Of one kind of weights, of which `sharing` replicas hold a part each.
+    """Of one kind of weights, of which `sharing` replicas hold a part each, and gather a part `again` to compute it so.
 
     Optimiser states and weights that are shared out by ZeRO-1 are gathered and reduced once a step, with ZeRO-2
     gradients in every micro-batch, with ZeRO-3 weights before every pass too. Who adds gradients up in 32 bits
@@ -161,7 +171,7 @@ def copies_of(
     weights, gradients = np.where(table.zero >= 3.0, 1.0, 0.0), np.where(table.zero >= 2.0, 1.0, 0.0)
     units = PassTimes(
         forward=unit(weights, 0.0),
-        backward=unit(weights, gradients),
+        backward=unit(weights * (1.0 + again), gradients),
         once=unit(np.where((table.zero >= 1.0) & (table.zero < 3.0), 1.0, 0.0), np.where(table.zero == 1.0, 1.0, 0.0)),
     )
     if not wide or workload.element == "fp16" or is_plainly(machine.gradient_add_bytes, 0.0):

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from volvelle.estimators.kernels import total
+from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.blocks import Blocks
+from volvelle.estimators.training.copies import regathers, runs_behind
 from volvelle.estimators.training.replicas import replica_sizes
 from volvelle.estimators.training.stage_memory import Held
 from volvelle.estimators.training.stages import OfBlocks, Stages
@@ -73,13 +75,13 @@ def replica_exchange(
     table: MappingTable,
     micro_batches: Number,
     blocks: Blocks,
-    *,
-    sm_share: Fraction,
+    machine: SustainedRates,
 ) -> ReplicaExchange:
     """Of all kinds of weights together."""
     if not kinds:
         return ReplicaExchange(exchanged=0.0, exposed=0.0, beside=0.0, stepped=0.0)
-    first = _FirstStage(stages, blocks, table, sm_share)
+    first = _FirstStage(stages, blocks, table, machine.communication_sm_share)
+    repeated = regathers(machine, table)
     stepped: Number = 0.0
     exchanged: Number = 0.0
     leaving: Number = 0.0
@@ -95,9 +97,11 @@ def replica_exchange(
         once = times.summed + times.scattered
         leaving, leaving_last = leaving + once * (1.0 - share), leaving_last + once * share
         gathered, gathered_last = gathered + times.gathered * (1.0 - share), gathered_last + times.gathered * share
-        again, again_last = again + times.gathered_again * (1.0 - share), again_last + times.gathered_again * share
+        of_layers = times.gathered_again * repeated * kind.layers_share(stages)
+        again = again + times.gathered_again * (1.0 - share) + of_layers
+        again_last = again_last + times.gathered_again * share
         often = np.where(table.zero >= 2.0, micro_batches, 1.0)
-        passes = micro_batches * (times.gathered + times.gathered_again)
+        passes = micro_batches * (times.gathered + times.gathered_again + of_layers)
         gathers = np.where(table.zero >= 3.0, passes, times.gathered)
         exchanged = exchanged + times.summed + often * times.scattered + gathers
         stepped = stepped + kind.most / np.where(table.zero >= 1.0, kind.replicas.sharing, 1.0)
@@ -122,7 +126,7 @@ def replica_exchange(
             )
             after = np.where(table.zero >= 3.0, micro_batches * ahead, after)
         exposed = exposed + after
-    exposed = np.where(table.overlap > 0, np.minimum(exposed, exchanged), exchanged)
+    exposed = np.where(runs_behind(machine, table) > 0, np.minimum(exposed, exchanged), exchanged)
     turns = np.where(table.zero >= 2.0, micro_batches, 1.0)
     return ReplicaExchange(
         exchanged=exchanged,

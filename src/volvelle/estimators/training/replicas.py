@@ -68,8 +68,6 @@ class Replicas:
     secondary: Count = 0.0
     """Chips among which a second copy of the weights is shared out; 0: there is none."""
     secondary_tiers: Sequence[Tier] | None = None
-    regathers: Count = 0.0
-    """Times that weights are gathered to compute a layer again, beside its backward pass."""
 
     def times(self, sizes: ReplicaSizes, table: MappingTable) -> ReplicaTimes:
         """Every collective once, for all mappings; nothing where there is one copy."""
@@ -93,7 +91,7 @@ class Replicas:
             summed=np.where(several, summed, 0.0),
             scattered=scattered,
             gathered=gathered,
-            gathered_again=again * (1.0 + self.regathers),
+            gathered_again=again,
         )
 
 
@@ -102,8 +100,6 @@ def replicas(
     stride: Count,
     table: MappingTable,
     tiers: Callable[[Count, Count], Sequence[Tier]],
-    *,
-    regathers: Count = 0.0,
 ) -> Replicas:
     """Copies at a distance of `stride` ranks, sharing out among all or among `table.zero_group` of them."""
     every = tiers(count, stride)
@@ -114,7 +110,6 @@ def replicas(
         tiers=every,
         sharing_tiers=every,
         between_tiers=None,
-        regathers=regathers,
     )
     if np.any(table.zero_secondary > 0):
         near = np.minimum(table.zero_secondary, count)

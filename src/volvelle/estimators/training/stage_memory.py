@@ -22,7 +22,7 @@ from volvelle.laws.footprint import (
 )
 from volvelle.laws.pipeline import micro_batches_in_flight, zero_bubble_in_flight
 from volvelle.mapping.parallelism import MappingTable, Schedule
-from volvelle.quantities import Bytes, Number, is_plainly
+from volvelle.quantities import Bytes, Fraction, Number, is_plainly
 from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
@@ -146,6 +146,12 @@ class Held:
         self.most = stages.most(each, at_last=self.tied)
         self.frozen = frozen
         """Weights beside them that training leaves as they are; None: there are none."""
+
+    def layers_share(self, stages: Stages) -> Fraction:
+        """What layers have of the stage that holds most."""
+        ends = {block.name for block in (*stages.model.before, *stages.model.after)}
+        inner = {name: count * float(name not in ends) for name, count in self.each.items()}
+        return stages.most(inner) / np.maximum(self.most, np.finfo(float).tiny)
 
     def on(self, stages: Stages, stage: Stage) -> Number:
         """How many one stage holds."""

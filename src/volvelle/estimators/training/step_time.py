@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from volvelle.estimators.kernels import total
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.training.blocks import Blocks, expert_stride
-from volvelle.estimators.training.copies import Copies, copies_of_stage, regathers
+from volvelle.estimators.training.copies import Copies, copies_of_stage
 from volvelle.estimators.training.lines import (
     ADDED,
     BUBBLE,
@@ -133,8 +133,7 @@ def step_time(
     if workload.counting is Counting.COMET:
         exchange = _as_comet(stages, held, workload, table, blocks)
     else:
-        share = machine.communication_sm_share
-        exchange = replica_exchange(stages, kinds, workload, table, micro_batches, blocks, sm_share=share)
+        exchange = replica_exchange(stages, kinds, workload, table, micro_batches, blocks, machine)
     hidden = exchange.exchanged - exchange.exposed
     per_step = blocks.of(lambda block: block.per_step)
     bubble = stages.bubble(
@@ -277,7 +276,7 @@ def _experts(stages: Stages, blocks: Blocks, machine: SustainedRates, table: Map
 def _common_replicas(machine: SustainedRates, table: MappingTable) -> Replicas:
     """Chips that hold the same of all weights but those of experts."""
     every, near = combined(table, REPLICAS), stride(table, REPLICAS[0])
-    return replicas(every, near, table, _tiers(machine), regathers=regathers(machine, table))
+    return replicas(every, near, table, _tiers(machine))
 
 
 def _expert_replicas(machine: SustainedRates, table: MappingTable) -> Replicas:
@@ -286,7 +285,7 @@ def _expert_replicas(machine: SustainedRates, table: MappingTable) -> Replicas:
     holders = combined(table, REPLICAS) * (table.tensor if whole else 1.0)
     between = expert_stride(table) * table.expert
     every = np.maximum(holders / table.expert, 1.0)
-    return replicas(every, between, table, _tiers(machine), regathers=regathers(machine, table))
+    return replicas(every, between, table, _tiers(machine))
 
 
 def _hand_over_once(blocks: Blocks, machine: SustainedRates, tiers: Sequence[Tier]) -> Seconds:

@@ -7,6 +7,7 @@ import pytest
 from volvelle import Catalogue, Recompute
 from volvelle.applications.measured_table import RowHead
 from volvelle.applications.training.measurements import TrainingMeasurement, training_measurements
+from volvelle.applications.training.models import overlaps_replicas, software_of
 from volvelle.applications.training.rows import TrainingQuestion, training_question
 
 GPT = TrainingMeasurement(
@@ -73,6 +74,23 @@ def test_zero_3_of_2021_hides_exchanges_unless_it_is_deepspeeds(catalogue: Catal
     assert not deepspeed.decision.overlap
     assert metaseq.decision.overlap
     assert asked(catalogue, later).decision.overlap
+
+
+@pytest.mark.parametrize(
+    ("framework", "stack", "hides"),
+    [
+        ("DeepSpeed ZeRO-3", "deepspeed-2021", False),
+        ("DeepSpeed v0.4.3", "deepspeed-2021", False),
+        ("DeepSpeed 0.5.2", "deepspeed-2021", False),
+        ("DeepSpeed ZeRO-3 0.10 (2023)", "deepspeed", True),
+        ("Megatron-LM + DeepSpeed", "megatron-deepspeed", False),
+    ],
+)
+def test_deepspeed_of_2021_is_told_by_its_version_or_by_chips_of_its_day(
+    framework: str, stack: str, hides: bool
+) -> None:
+    row = replace(GPT, framework=framework, sharding="zero3")
+    assert (software_of(row), overlaps_replicas(row, 3)) == (stack, hides)
 
 
 @pytest.mark.parametrize(

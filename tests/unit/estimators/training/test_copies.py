@@ -103,11 +103,31 @@ def test_lists_take_the_host_and_not_the_memory() -> None:
     assert listed.bytes == pytest.approx(plain.bytes)
 
 
-def test_where_nothing_is_hidden_a_replay_waits_for_every_gather_and_list_as_the_closed_form_does() -> None:
-    cluster = copying(gather_copy_bytes=2.0, list_gather_time=22e-6, list_reduce_time=114e-6, list_restore_time=86e-6)
-    mapping = replace(_SHARED, overlap=False, recompute=Recompute.FULL)
+@pytest.mark.parametrize(
+    "mapping", [_SHARED, replace(_SHARED, zero_group=2), replace(_SHARED, zero=2), replace(_SHARED, zero=1)], ids=str
+)
+def test_where_nothing_is_hidden_a_replay_waits_for_every_copy_and_list_as_the_closed_form_does(
+    mapping: ParallelMapping,
+) -> None:
+    moved = {"gather_copy_bytes": 2.0, "reduce_copy_bytes": 4.0, "wide_reduce_copy_bytes": 6.0}
+    cluster = copying(**moved, list_gather_time=22e-6, list_reduce_time=114e-6, list_restore_time=86e-6)
+    mapping = replace(mapping, overlap=False, recompute=Recompute.FULL)
     closed, replayed = (one.estimate(_STEP, cluster, mapping).time for one in (ClosedForm(), EventDriven()))
     assert replayed == pytest.approx(closed, rel=1e-6)
+
+
+@pytest.mark.parametrize("estimator", [ClosedForm(), EventDriven()])
+def test_lists_of_parts_halt_the_device_so_that_nothing_hides(estimator: ClosedForm | EventDriven) -> None:
+    lists = copying(list_gather_time=1e-12)
+    asked, forbidden = (
+        estimator.estimate(_STEP, lists, replace(_SHARED, overlap=overlap)).time for overlap in (True, False)
+    )
+    assert asked == forbidden
+    second = replace(_SHARED, zero=2)
+    assert (
+        estimator.estimate(_STEP, lists, second).time
+        < estimator.estimate(_STEP, lists, replace(second, overlap=False)).time
+    )
 
 
 def test_weights_are_gathered_a_third_time_where_a_layer_is_computed_again_and_nothing_is_kept() -> None:
@@ -122,6 +142,32 @@ def test_weights_are_gathered_a_third_time_where_a_layer_is_computed_again_and_n
     assert exchanged(lists, Recompute.FULL) > 1.2 * exchanged(lists, Recompute.NONE)
 
 
+def test_only_layers_are_gathered_and_copied_a_third_time() -> None:
+    """As large a vocabulary as one likes is gathered twice."""
+    lists = copying(gather_copy_bytes=2.0, list_gather_time=1e-12)
+
+    def longer(vocabulary: int) -> tuple[float, float]:
+        step = TrainingStep(model=transformer(replace(small_gpt(), vocabulary=vocabulary)), batch=64)
+        none, full = (
+            ClosedForm().estimate(step, lists, replace(_SHARED, recompute=recompute, overlap=False))
+            for recompute in (Recompute.NONE, Recompute.FULL)
+        )
+        return tuple(
+            sum(
+                part.time * sign
+                for one, sign in ((full, 1), (none, -1))
+                for part in one.contributions
+                if part.name == name
+            )
+            for name in (GRADIENTS.name, COPIES.name)
+        )
+
+    few, many = longer(1024), longer(65536)
+    assert few[0] > 0.0 < few[1]
+    assert many[0] == pytest.approx(few[0], rel=0.1)  # the latency of a gather is shared out by bytes
+    assert many[1] == pytest.approx(few[1])
+
+
 def test_no_list_is_made_where_weights_are_not_shared_out() -> None:
     cluster = copying(list_gather_time=22e-6, list_reduce_time=114e-6, list_restore_time=86e-6)
     for mapping in (replace(_SHARED, zero=2), replace(_SHARED, data=1, tensor=32)):
@@ -129,7 +175,7 @@ def test_no_list_is_made_where_weights_are_not_shared_out() -> None:
 
 
 def test_deepspeed_of_2021_loses_as_much_more_as_there_are_more_ranks() -> None:
-    """Beside a gather of weights, what it loses there does not shrink with the batch of a chip."""
+    """Beside a third gather of weights, what it loses there does not shrink with the batch of a chip."""
     catalogue = Catalogue()
     lost = []
     for chips in (384, 768):
@@ -137,13 +183,13 @@ def test_deepspeed_of_2021_loses_as_much_more_as_there_are_more_ranks() -> None:
             ClosedForm().estimate(
                 TrainingStep(model=transformer(catalogue.model("gpt3-175b")), batch=chips, gradient_element="fp16"),
                 catalogue.cluster(f"dgx-a100/{chips}", stack=stack),
-                ParallelMapping(data=chips, zero=3, sequence_parallel=False, recompute=Recompute.FULL),
+                ParallelMapping(data=chips, zero=3, sequence_parallel=False, recompute=Recompute.FULL, overlap=False),
             )
             for stack in ("deepspeed-2021", "deepspeed")
         )
         lost.append(old.time - new.time)
     assert lost[0] > 8.0
-    assert 1.8 < lost[1] / lost[0] < 2.0
+    assert 1.6 < lost[1] / lost[0] < 2.0
 
 
 def test_comet_counts_no_copies() -> None:
