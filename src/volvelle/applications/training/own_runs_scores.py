@@ -70,14 +70,10 @@ class OwnRunsValidation:
     between: float
     within: float
 
-    def part(self, *, held_out: bool) -> tuple[MachineScore, ...]:
-        """Machines of held-out sources, or of calibration sources."""
-        return tuple(one for one in self.machines if one.held_out == held_out)
-
-    @property
-    def measured(self) -> tuple[MachineScore, ...]:
-        """Machines of calibration sources whose times were measured, not computed."""
-        return tuple(one for one in self.part(held_out=False) if not one.computed)
+    def part(self, *, held_out: bool | None = None, measured: bool = False) -> tuple[MachineScore, ...]:
+        """Machines of held-out sources, of calibration sources, or of both; all, or those whose times were measured."""
+        kept = (one for one in self.machines if held_out is None or one.held_out == held_out)
+        return tuple(one for one in kept if not (measured and one.computed))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

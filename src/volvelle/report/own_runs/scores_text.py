@@ -1,5 +1,7 @@
 """How much a few own runs improve predictions: machine by machine, worst after three runs first, and all together."""
 
+from collections.abc import Iterator
+
 from volvelle.applications.training.own_runs_scores import LARGE, OWN_RUNS, MachineScore, OwnRunsValidation, pooled
 from volvelle.quantities import percent
 from volvelle.report.terminal import show_table, wide_console
@@ -9,7 +11,7 @@ _WAS, _NOW = 0.09, 0.09
 
 
 def print_own_runs_scores(found: OwnRunsValidation) -> None:
-    """Print them; figures of calibration machines on the last lines, of all and of those that ran."""
+    """Print them; figures of machines together on the last lines, of all and of those whose runs were measured."""
     for held_out in (True, False):
         machines = sorted(found.part(held_out=held_out), key=lambda one: -_after(one))
         if not machines:
@@ -39,14 +41,26 @@ def print_own_runs_scores(found: OwnRunsValidation) -> None:
     hurt = [one for one in found.machines if _hurt(one)]
     names = ", ".join(f"{one.source} {one.element}" for one in hurt) or "none"
     console.print(f"large machines that were below {percent(_WAS)} and end above it: {names}")
-    for held_out in (True, False):
-        said = _line(found.part(held_out=held_out))
-        if said:
-            console.print(f"{'held out' if held_out else 'calibration'}: {said}")
-    said = _line(found.measured)
-    if said and len(found.measured) < len(found.part(held_out=False)):
-        computed = ", ".join(sorted({one.source for one in found.machines if one.computed}))
-        console.print(f"calibration, but for times that were computed ({computed}): {said}")
+    for title, _, pool in _together(found):
+        if pool:
+            console.print(f"{title}: {_line(pool)}")
+
+
+def _together(found: OwnRunsValidation) -> Iterator[tuple[str, str, tuple[MachineScore, ...]]]:
+    """What machines are pooled: in words, as JSON has it, and which."""
+    computed = ", ".join(sorted({one.source for one in found.machines if one.computed}))
+    but = f", but for times that were computed ({computed})"
+    yield "held out", "heldout", found.part(held_out=True)
+    yield "calibration", "calibration", found.part(held_out=False)
+    if computed:
+        yield (
+            "calibration" + but,
+            "calibration_measured",
+            found.part(held_out=False, measured=True),
+        )
+    yield "every source", "every", found.machines
+    if computed:
+        yield "every source" + but, "every_measured", found.part(measured=True)
 
 
 def _after(one: MachineScore) -> float:
@@ -98,9 +112,7 @@ def scores_document(found: OwnRunsValidation) -> dict[str, object]:
         "draws": found.draws,
         "between": found.between,
         "within": found.within,
-        "calibration": scores(found.part(held_out=False)),
-        "calibration_measured": scores(found.measured),
-        "heldout": scores(found.part(held_out=True)),
+        **{name: scores(machines) for _, name, machines in _together(found)},
         "machines": [
             {
                 "source": one.source,

@@ -37,13 +37,18 @@ def test_published_machines_as_users_are_predicted_within_what_is_promised() -> 
     assert eight.median < 0.065
     assert eight.median_over_machines < 0.05
     assert eight.half_width < 0.6 * none.half_width
-    before, after, more = (pooled(found.measured, own) for own in (0, 3, 8))
+    before, after, more = (pooled(found.part(held_out=False, measured=True), own) for own in (0, 3, 8))
     assert before is not None
     assert after is not None
     assert more is not None
     assert after.median < 0.07
     assert more.median < 0.05
     assert after.half_width < 0.6 * before.half_width
+    every, told = (pooled(found.part(), own) for own in (0, 3))
+    assert every is not None
+    assert told is not None
+    assert told.median < 0.07
+    assert told.half_width < 0.6 * every.half_width
     for one in found.machines:
         if one.runs >= LARGE and one.scores[0].median < 0.09:
             assert one.scores[3].median < 0.09
