@@ -255,6 +255,7 @@ def test_a_long_table_of_ones_own_is_scored(tmp_path: Path) -> None:
     found = run("training", "--data", str(file))
     assert set(found["overall"]) >= NUMBERS | {"given"}  # type: ignore[call-overload]
     assert [each["row_id"] for each in found["skipped"]] == ["C"]  # type: ignore[attr-defined]
+    assert not {"tried", "printed_memory", "left_out"} & set(found)  # what is told of others' runs
     rows = {each["row_id"]: each for each in found["rows"]}  # type: ignore[attr-defined]
     assert set(rows) == {"A", "B"}
     assert rows["A"]["measured"] == 1.5

@@ -31,6 +31,8 @@ BINS = 5
 _SHARES = ("chance", "ran", "by_chance")
 TRIED = tuple(place / 100 for place in range(100, 300))
 """Factors that are tried."""
+_COARSE = 10
+"""Every so many of them first, then those near the likeliest: likelihoods have one top."""
 _SAMPLES = 128
 _OTHER = 1e-6
 _LEAST = 1e-3
@@ -116,7 +118,12 @@ def printed_error(runs: Sequence[TriedFit]) -> float:
 def likeliest_spike(runs: Sequence[TriedFit], error: float) -> float:
     """By what factor memory may be more than such an error of it explains, so that outcomes are likeliest."""
     runs = [one for one in runs if one.told]
-    return max(TRIED, key=lambda spike: _likelihood(runs, chances(runs, error, spike)))
+
+    def likelihood(spike: float) -> float:
+        return _likelihood(runs, chances(runs, error, spike))
+
+    near = TRIED.index(max(TRIED[::_COARSE], key=likelihood))
+    return max(TRIED[max(0, near - _COARSE) : near + _COARSE], key=likelihood)
 
 
 def _likelihood(runs: Sequence[TriedFit], stated: NDArray[np.float64]) -> float:
@@ -169,7 +176,8 @@ def chances(runs: Sequence[TriedFit], error: float, spike: float) -> NDArray[np.
     return chance_to_fit(np.exp([one.room for one in runs]), 1.0, error=error, spike=spike)
 
 
-def left_out_chances(runs: Sequence[TriedFit]) -> tuple[dict[str, float], NDArray[np.float64]]:
+@cache
+def left_out_chances(runs: tuple[TriedFit, ...]) -> tuple[dict[str, float], NDArray[np.float64]]:
     """Publication → the spike that all others tell; and chances of runs by that of their own."""
     found, told = {}, np.zeros(len(runs))
     for source in dict.fromkeys(one.row.head.group for one in runs):

@@ -7,7 +7,9 @@ import pytest
 
 from volvelle import Catalogue
 from volvelle.applications.training.ran_or_failed import (
+    TRIED,
     TriedFit,
+    chances,
     left_out_chances,
     likeliest_alike,
     likeliest_spike,
@@ -104,6 +106,21 @@ def test_chances_with_publications_left_out_tell_more_than_the_share_that_ran() 
     _, told = left_out_chances(runs)
     ran = np.array([one.ran for one in runs])
     assert np.mean((told - ran) ** 2) < 0.5 * np.mean((ran.mean() - ran) ** 2)
+
+
+def test_the_likeliest_spike_is_the_likeliest_of_all_that_are_tried() -> None:
+    runs = tried_fits()
+    error = printed_error(runs)
+    told = [one for one in runs if one.told]
+    ran = np.array([one.ran for one in told])
+    sources = [one.row.head.group for one in told]
+    weights = np.array([sources.count(source) ** -0.5 for source in sources])
+
+    def likelihood(spike: float) -> float:
+        stated = np.clip(chances(told, error, spike), 1e-3, 1.0 - 1e-3)
+        return float(weights @ np.log(np.where(ran, stated, 1.0 - stated)))
+
+    assert likeliest_spike(runs, error) == max(TRIED, key=likelihood)
 
 
 def test_no_run_that_ran_is_all_but_ruled_out() -> None:
