@@ -191,7 +191,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_a_full_disk_is_told_in_one_message_and_the_run_resumes_when_there_is_room(
     small_disk: Path, quick_rows: pa.Table, workers: int
 ) -> None:
