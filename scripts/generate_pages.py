@@ -244,8 +244,8 @@ sys.path.insert(0, "scripts")
 from generate_pages import asked
 print(json.dumps({question: asked(question) for question in sys.argv[1:]}))
 """
-LONG = ("under-two-seconds", "fleet", "speculate", "serve-split", "calibrate-bench")
-"""Beginnings of names of questions that take a search or many loads, and are asked beside the others."""
+LONG = ("under-two-seconds", "fleet", "speculate", "serve-split", "calibrate-bench", "intervals")
+"""Beginnings of names of questions that take a validation, a search or many loads, and are asked beside the others."""
 TUNING_PUBLISHED = """\
 import sys
 sys.path.insert(0, ".")
