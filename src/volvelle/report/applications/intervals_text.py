@@ -58,7 +58,8 @@ def print_intervals(report: IntervalReport) -> None:
     console.print(
         f"\nOne width an application, chosen with held-out rows in sight, would be {percent(report.alike_narrower, 0)} "
         f"narrower than ± {percent(PLAIN, 0)} if it is to hold as many rows of each, and "
-        f"{percent(report.most_narrower, 0)} if as many of all: no range can be asked for much more"
+        f"{percent(report.most_narrower, 0)} if as many of all: only ranges that tell rows of an application apart "
+        "can give more"
     )
     console.print(
         f"\n{overall.rows} held-out rows: {shares}; half-width {percent(overall.half_width)}, "
