@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from volvelle.applications.dlrm.constants import dlrm_model_error, dlrm_stacks
-from volvelle.applications.fft.constants import fft_model_error
+from volvelle.applications.fft.constants import fft_model_error, travelled_by
 from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants
 from volvelle.applications.hpcg.rows import hpcg_measurements
 from volvelle.applications.measured_table import calibration_rows
@@ -12,6 +12,7 @@ from volvelle.applications.model_error import ModelError
 from volvelle.applications.registry import application
 from volvelle.applications.scores import RowValidation
 from volvelle.applications.validation import validate
+from volvelle.catalogue import Catalogue
 from volvelle.quantities import FLOP_PER_SECOND, SECONDS, Quantity, show
 from volvelle.report.applications.fitted_text import shown_constant
 from volvelle.report.applications.scores_text import validation_markdown
@@ -102,7 +103,11 @@ def _misses(found: RowValidation, kind: Quantity) -> str:
 
 
 def _doubts() -> str:
-    doubts: list[tuple[str, ModelError]] = [("transforms", fft_model_error())]
+    machines = [Catalogue().cluster(name) for name in ("v100-pcie-nccl", "v100-pcie-staged", "v100-pcie-mpi")]
+    doubts: list[tuple[str, ModelError]] = [
+        (f"transforms over {travelled_by(one)}", fft_model_error(one)) for one in machines
+    ]
+    doubts += [("transforms otherwise", fft_model_error())]
     doubts += [(f"recommendation models, {stack}", dlrm_model_error(stack)) for stack in dlrm_stacks()]
     rows = [
         (

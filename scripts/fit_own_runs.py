@@ -23,7 +23,7 @@ from volvelle.applications.training.measurements import training_measurements
 from volvelle.applications.training.own_runs import Corpus, collectives_off, own_spreads
 from volvelle.applications.training.own_runs_scores import LARGE, validate_own_runs
 from volvelle.applications.training.stack_fit import stack_runs
-from volvelle.catalogue.model_errors import LEVEL
+from volvelle.catalogue.model_errors import LEVEL, tilt_by
 from volvelle.catalogue.own_spread import SLOPES, OwnRunsSpread, OwnScatter
 from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.catalogue.stacks import stack_entries
@@ -79,14 +79,15 @@ def chosen(corpus: Corpus, figures: Mapping[str, float], others: Mapping[str, An
     def miss(pair: tuple[float, OwnScatter]) -> tuple[int, int, float]:
         spread = OwnRunsSpread(share=pair[0], **pair[1].model_dump(), source="", **figures, **others)
         found = validate_own_runs(corpus, own=(3,), spread=spread)
+        measured = found.part(measured=True)
         badly = [
             not OWN_BAND[0] <= one.scores[3].coverage <= OWN_BAND[1]
-            for part in (found.measured, found.machines)
+            for part in (measured, found.part())
             for one in part
             if one.runs >= LARGE
         ]
-        large = sum(one.runs >= LARGE for one in found.measured)
-        off = np.mean([(one.scores[3].coverage - LEVEL) ** 2 for one in found.measured])
+        large = sum(one.runs >= LARGE for one in measured)
+        off = np.mean([(one.scores[3].coverage - LEVEL) ** 2 for one in measured])
         return sum(badly[:large]), sum(badly[large:]), float(off)
 
     tried = [
@@ -149,6 +150,9 @@ def write_ranges(corpus: Corpus, share: float) -> None:
             scores |= {ranges: score(ranges) for ranges in near if ranges not in scores}
             found = min(near, key=lambda ranges: scores[ranges])
     found = found.model_copy(update={"stretch": float(f"{stretch_by(rows, found):.4g}")})
+    known = reaches_left_out(found)
+    tilt = tilt_by("training", rows, np.array([known[row.row_id] for row in rows]))
+    found = found.model_copy(update={"tilt": float(f"{tilt:.4g}")})
     said = "".join(f"{name}: {value}\n" for name, value in found.model_dump().items())
     (DATA / "step_ranges.yaml").write_text(said, "utf-8")
     print(said, end="")

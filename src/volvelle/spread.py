@@ -175,6 +175,8 @@ class LogStudent(AbstractSpread):
     median: float
     factor: float
     """One standard deviation up of the log-normal of which four fifths are as wide."""
+    tilt: float = 0.0
+    """By so much, as a logarithm, the upper side is longer and the lower one shorter; half of all stay on either."""
 
     def __post_init__(self) -> None:
         check_fields(self, "model error")
@@ -182,17 +184,23 @@ class LogStudent(AbstractSpread):
             raise DescriptionError(f"a factor is at least 1, not {self.factor}: 1.3 means ×/÷ 1.3")
 
     def bounds(self, level: float) -> tuple[float, float]:
-        """Symmetric around the median, by ratio."""
-        reach = math.inf if level >= 1 and self.factor > 1 else self.factor ** model_reach(level)
-        return self.median / reach, self.median * reach
+        """Symmetric around the median, by ratio, but for the tilt."""
+        reach = math.inf if level >= 1 and self.factor > 1 else math.log(self.factor) * model_reach(level)
+        low, high = tilted(np.array([-reach, reach]), self.tilt)
+        return self.median * math.exp(low), self.median * math.exp(high)
 
     def at(self, quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
         """By the inverse of Student's distribution, exponentiated."""
-        return np.asarray(self.median * np.exp(math.log(self.factor) * _model_error(quantiles)))
+        return np.asarray(self.median * np.exp(math.log(self.factor) * tilted(_model_error(quantiles), self.tilt)))
 
     def times(self, factor: float) -> Self:
         """The median; its factor stays."""
         return replace(self, median=factor * self.median)
+
+
+def tilted(deviations: NDArray[np.float64], tilt: float) -> NDArray[np.float64]:
+    """Deviations that reach further above by the exponential of a tilt, and less far below by as much."""
+    return np.asarray(deviations * np.exp(tilt * np.sign(deviations)))
 
 
 def log_normal(

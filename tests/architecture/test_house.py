@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_LINES = 53_140
+MOST_LINES = 53_180
 """Lines of the package at most, but for what was added since; 40 000 is where it was to go. It went up by 330 for a
 bound that proves dataflow mappings to a percent, by 80 for what software stacks change elsewhere, by 40 for windows of
 gpt-oss and Gemma 2 and rules of measured runs, by 380 for domains that every field names and what is looked at before a
@@ -44,7 +44,8 @@ of, by 170 for values that look at the kinds of their fields and what is read or
 of studies that map and quantiles of steps as measures, by 100 for what ranges of plans, studies and maps rest on, by
 190 for vectors that are added up inside a node, what ran by own runs, and ranges of what maps cost, by 100 for weights
 that are whole for a while and every second product that is kept, by 50 for what a row does not say of its machine, by
-90 for lists of parts that software of 2021 exchanged and what printed amounts of memory have alike; and down by 840,
+90 for lists of parts that software of 2021 exchanged and what printed amounts of memory have alike, by 40 for ranges
+that reach further to one side, of a step and a run of Linpack; and down by 840,
 by 520 as the room of MCL-HPL is counted with what was added, and by 780 as that of HPCG is."""
 ADDED = {
     "estimators/own_shapes.py": 130,  # what waits for the network is off as collectives are
@@ -79,12 +80,12 @@ ADDED = {
     "estimators/step_inputs.py": 95,
     "catalogue/exact.py": 65,
     "catalogue/left_out.py": 100,
-    "catalogue/model_errors.py": 165,
-    "catalogue/training_errors.py": 155,  # ranges by what a question leaves
+    "catalogue/model_errors.py": 240,  # regimes pooled with those above, and tilted
+    "catalogue/training_errors.py": 165,  # ranges by what a question leaves
     "estimators/step_errors.py": 190,
     "verbs/outside.py": 75,
     "applications/training/fits_findings.py": 65,
-    "applications/intervals.py": 195,
+    "applications/intervals.py": 200,
     "applications/hpl/left_out.py": 55,
     "applications/fft/left_out.py": 50,
     "applications/dlrm/left_out.py": 60,

@@ -32,12 +32,12 @@ def ratio(times: int, one, other) -> float:  # type: ignore[no-untyped-def]
 
 
 def test_an_estimate_answers_within_two_seconds() -> None:
-    assert best(3, lambda: volvelle(*QUESTION)) < 2.0
+    assert best(6, lambda: volvelle(*QUESTION)) < 2.0
 
 
 def test_a_batch_is_served_within_a_second_and_a_half() -> None:
     words = ("serve", "llama3-70b", "--on", "dgx-h100/8", "--weights", "fp8", "--batch", "16")
-    assert best(3, lambda: volvelle(*words)) < 1.5
+    assert best(6, lambda: volvelle(*words)) < 1.5
 
 
 def test_a_million_accelerators_cost_what_eight_do() -> None:

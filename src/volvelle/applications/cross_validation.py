@@ -55,12 +55,17 @@ def largest(cases: Sequence[Case], size: Callable[[Case], float]) -> Callable[[C
     return lambda case: 2 * size(case) > most
 
 
-def rows_error(groups: Sequence[Sequence[float]]) -> float:
-    """One standard deviation as a factor, by what four fifths of new rows keep to; 1 where nothing was left out."""
+def rows_error(groups: Sequence[Sequence[float]], *, groups_alike: bool = False) -> float:
+    """One standard deviation as a factor, by what four fifths of new rows keep to; 1 where nothing was left out.
+
+    Rows count alike; with `groups_alike` groups do, however many rows each has.
+    """
     errors = np.array([error for group in groups for error in group])
     if not errors.size:
         return 1.0
-    return float(np.exp(covering_error(errors, np.ones_like(errors), level=_LEVEL) / REACH))
+    weights = np.array([1.0 / len(group) if groups_alike else 1.0 for group in groups for _ in group])
+    weights *= errors.size / weights.sum()
+    return float(np.exp(covering_error(errors, weights, level=_LEVEL) / REACH))
 
 
 def groups_error(groups: Sequence[Sequence[float]]) -> float:

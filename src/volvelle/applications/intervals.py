@@ -5,7 +5,7 @@ all others have, with the constants of a fit that did not see them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
@@ -19,7 +19,8 @@ from volvelle.applications.validation import validate
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.left_out import LeftOut, publications_left_out
 from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, axis_error, error_reach, left_axes, model_error
-from volvelle.catalogue.training_errors import reaches_left_out, runs_left_out
+from volvelle.catalogue.training_errors import reaches_left_out, runs_left_out, training_tilt
+from volvelle.spread import tilted
 
 LEVELS = (0.5, 0.8, 0.95)
 RANGED = ("training", "hpl", "hpcg", "fft", "dlrm", "collectives")
@@ -170,25 +171,27 @@ def _publications(words: Iterable[str]) -> Iterable[Coverage]:
         for source in dict.fromkeys(row.source for row in rows):
             own = [row for row in rows if row.source == source]
             if len(own) >= LARGE:
-                reaches = list(_reaches(word, own, source))
+                sides = list(_sides(word, own, source))
                 yield coverage_of(
                     f"{word}: {source}",
                     [
-                        RangedRow(error=row.residual, low=-reach, high=reach, application=word)
-                        for row, reach in zip(own, reaches, strict=True)
+                        RangedRow(error=row.residual, low=low, high=high, application=word)
+                        for row, (low, high) in zip(own, sides, strict=True)
                     ],
                 )
 
 
-def _reaches(word: str, rows: Sequence[LeftOut], source: str) -> Iterable[float]:
-    """What four fifths of rows like these keep to, by all other publications."""
-    if word == "training":
-        return (reaches_left_out()[row.row_id] for row in rows)
-    return (model_error(word, row.regime, (row.axis,) if row.axis else (), without=source).reach for row in rows)
+def _sides(word: str, rows: Sequence[LeftOut], source: str) -> Iterable[tuple[float, float]]:
+    """What four fifths of rows like these keep to below and above, by all other publications."""
+    if word != "training":
+        return (model_error(word, row.regime, (row.axis,) if row.axis else (), without=source).sides for row in rows)
+    tilt, known = training_tilt(source), reaches_left_out()
+    return ((tilted(np.array([-known[row.row_id], known[row.row_id]]), tilt).tolist()) for row in rows)
 
 
 def _regimes(words: Iterable[str]) -> Iterable[ModelErrorRegime]:
     for word in words:
         names = ["", *dict.fromkeys(row.regime for row in publications_left_out(word))]
-        yield from dict.fromkeys(model_error(word, name) for name in names)
+        found = (model_error(word, name) for name in names)
+        yield from (replace(one, tilt=training_tilt()) for one in found) if word == "training" else found
         yield from (axis_error(word, axis) for axis in sorted(left_axes(word)))

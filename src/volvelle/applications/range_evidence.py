@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from math import log
 
-from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, all_of_regime
+from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, all_of_regime, model_error
 from volvelle.spread import Figure, model_reach
 from volvelle.system.cluster import Cluster
 
@@ -36,18 +36,22 @@ class RangeEvidence:
             return f"no calibration run tells how far the model is off here: {self.unmeasured}; {weakest}"
         regime = told.regime or self.regime_words
         whose = f" ({regime})" if regime else ""
+        pooled = f", pooled with all {told.pooled:,}" if told.pooled else ""
         unlike = f" and on what leaving them by {' and '.join(told.axes)} adds" if told.axes else ""
         return (
             f"the range rests on {told.rows:,} calibration runs{whose} of {told.sources} {self.groups}, each left "
-            f"out of the fit in turn{unlike}; {weakest}"
+            f"out of the fit in turn{pooled}{unlike}; {weakest}"
         )
 
 
 def error_told_by(
-    application: str, factor: float, *, regime: str = "", axes: tuple[str, ...] = ()
+    application: str, factor: float, *, regime: str = "", axes: tuple[str, ...] = (), pooled: bool = False
 ) -> ModelErrorRegime | None:
-    """Runs behind an error that is stated as a factor, found by these left out of the fit; None: there are none."""
-    found = all_of_regime(application, regime)
+    """Runs behind an error that is stated as a factor, found by these left out of the fit; None: there are none.
+
+    With `pooled` those of all regimes above stand behind it too.
+    """
+    found = model_error(application, regime) if pooled else all_of_regime(application, regime)
     return None if found is None else replace(found, axes=axes, reach=log(factor) * model_reach(LEVEL))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from volvelle.catalogue.left_out import CHIP, SIZE_DOUBLINGS, LeftOut, publications_left_out
-from volvelle.catalogue.model_errors import LEVEL, added_square, left_axes, model_error
+from volvelle.catalogue.model_errors import LEVEL, added_square, left_axes, model_error, tilt_by
 from volvelle.catalogue.own_spread import spread_of
 from volvelle.catalogue.packaged_rows import packaged_fields, packaged_rows
 from volvelle.catalogue.residuals import residuals
@@ -40,6 +40,8 @@ class StepRanges(BaseModel):
     stretch: float
     """What four fifths of left-out runs keep to, each publication counted once, in standard deviations by that and by
     what others leave open of constants."""
+    tilt: float = 0.0
+    """By so much, as a logarithm, they keep to more above and to less below (`training_tilt`)."""
     source: str
 
 
@@ -109,6 +111,14 @@ def reaches_left_out(ranges: StepRanges | None = None) -> dict[str, float]:
     return found
 
 
+@cache
+def training_tilt(without: str = "") -> float:
+    """What ranges of steps tilt by, by all left-out runs, or those of all other publications."""
+    rows = [row for row in runs_left_out() if row.source != without]
+    reaches = reaches_left_out()
+    return tilt_by("training", rows, np.array([reaches[row.row_id] for row in rows]))
+
+
 def stand_in_error() -> float:
     """One standard deviation of ln(time) that ranges add for something in place of what a step has."""
     return step_ranges().stretch / model_reach(LEVEL) * step_ranges().stand_in
@@ -139,6 +149,7 @@ def training_errors() -> StepErrors:
         unpriced=exp(stand_in_error()),
         unknown_network=hypot(model_error("collectives").between, step_ranges().network),
         stretch=step_ranges().stretch,
+        tilt=step_ranges().tilt,
         constants=_open,
     )
 

@@ -50,6 +50,8 @@ class StepErrors:
     """What adds to the error of a step that has something which nothing prices."""
     stretch: float = 0.0
     """What four fifths of runs keep to, in standard deviations by that and by what is open of constants."""
+    tilt: float = 0.0
+    """By so much, as a logarithm, steps take longer than is said by more, and less long by less."""
     constants: Callable[[str, str, str], Table | None] | None = None
     """Software, family and element type → covariance of logarithms of constants; None: nothing is known of them."""
 
@@ -147,6 +149,12 @@ class StepError:
     """By how much: one standard deviation, as a logarithm."""
     told: tuple[str, ...] = ()
     """Of what nothing prices, what runs of one's own tell all the same."""
+
+    @property
+    def tilt(self) -> float:
+        """As published runs have it; neither runs of one's own tell it, nor an error that is taken or stated."""
+        told = self.of is not None and not self.own and self.factor is not None and CHIP not in self.left
+        return self.of.tilt if self.of is not None and told else 0.0
 
     def or_else(self, unvalidated: float) -> float:
         """The factor, or where nothing was measured one that is taken, with what other ways of leaving add."""

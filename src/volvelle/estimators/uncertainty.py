@@ -70,9 +70,9 @@ def column_of(name: str, figure: Figure, sampler: Sampler) -> Column:
     return np.full(sampler.samples, figure.value) if figure.spread is None else figure.spread.at(sampler.column(name))
 
 
-def model_error_column(factor: float, sampler: Sampler, *, name: str = MODEL) -> Column:
-    """Factors by which a model may be off, one standard deviation being `factor`."""
-    return LogStudent(1.0, factor).at(sampler.column(name))
+def model_error_column(factor: float, sampler: Sampler, *, name: str = MODEL, tilt: float = 0.0) -> Column:
+    """Factors by which a model may be off, one standard deviation being `factor`; above by more than below."""
+    return LogStudent(1.0, factor, tilt).at(sampler.column(name))
 
 
 def memory_error_column(factor: float | None, sampler: Sampler) -> Column:
@@ -387,7 +387,7 @@ class UnderUncertainty(TrainingEstimator):
         logs = told_by_runs(np.log(inputs), log(known.factor)) if known.own else np.log(inputs)
         beside = error_beside_inputs(log(known.factor), float(np.std(logs)), known=HELD_BY_RESIDUALS[mixture])
         shift = log(central) - float(np.median(logs))
-        return np.asarray(np.exp(logs + shift) * model_error_column(exp(float(beside)), sampler))
+        return np.asarray(np.exp(logs + shift) * model_error_column(exp(float(beside)), sampler, tilt=known.tilt))
 
 
 def _with_own_calibration(estimator: TableEstimator, system: Cluster) -> tuple[TableEstimator, Cluster]:

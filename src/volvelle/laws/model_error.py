@@ -33,6 +33,22 @@ def covering_error(errors: NDArray[np.float64], weights: NDArray[np.float64], *,
     return float(size[order][int(np.argmax(enough))] if enough.any() else size.max())
 
 
+@cites("barber2021jackknife", place="section 1.1, the quantile of left-out residuals, of either side apart")
+def tilt_of_sides(errors: NDArray[np.float64], weights: NDArray[np.float64], *, level: float) -> float:
+    r"""By how much longer the upper side of a range should be than the lower one, as a logarithm of each.
+
+    $$ \theta = \tfrac12 \ln \frac{q_{(1+p)/2}}{-q_{(1-p)/2}} $$
+
+    q are quantiles of errors in reaches of symmetric ranges, p the share these hold. A side counts as a fifth of such a
+    reach at least. Assumes that new rows are drawn as the old ones were.
+    """
+    order = np.argsort(errors)
+    shares = np.cumsum(weights[order]) / float(np.sum(weights))
+    places = np.minimum(np.searchsorted(shares, [(1.0 - level) / 2.0, (1.0 + level) / 2.0]), errors.size - 1)
+    low, high = errors[order][places]
+    return 0.5 * log(max(float(high), 0.2) / max(-float(low), 0.2))
+
+
 @cites("gneiting2007scoring", place="section 6.2, equation 43")
 def interval_score(errors: NDArray[np.float64], reaches: NDArray[np.float64], *, level: float) -> NDArray[np.float64]:
     r"""How good ranges around zero are that errors were to lie in: less is better, and none gains by lying.
@@ -83,6 +99,20 @@ def two_levels(
     spread = float(np.sum((means - about) ** 2)) / (len(own) - (centre is None))
     between = spread - within * float(np.mean([1.0 / len(one) for one in own]))
     return about, sqrt(max(between, 0.0)), sqrt(within)
+
+
+@cites("gelman2013bayesian", place="section 5.4, partial pooling")
+def pooled_deviation(own: float, groups: float, above: float, *, worth: float, least: float = 0.01) -> float:
+    r"""How far a class of questions is off, told by its own few groups and by the class above it.
+
+    $$ s = \exp \frac{n \ln s_n + m \ln s_0}{n + m} $$
+
+    s_n is what the n groups of the class itself say, s_0 the class above, which is worth m groups. No group says less
+    than `least`, as a measurement is no more exact. Assumes that deviations of classes scatter around that of their
+    parent alike by ratio.
+    """
+    logarithm = groups * log(max(own, least)) + worth * log(max(above, least))
+    return float(np.exp(logarithm / (groups + worth)))
 
 
 @cites("jcgm2008gum", place="section 5.1.2, equation 10")

@@ -5,17 +5,70 @@ import pytest
 
 from volvelle.catalogue.left_out import CHIP, alone_with_software, left_out_of, publications_left_out
 from volvelle.catalogue.model_errors import ENOUGH_ROWS, ENOUGH_SOURCES, axis_error, left_axes, model_error
-from volvelle.laws.model_error import covering_error, error_beside_inputs, interval_score, two_levels
+from volvelle.catalogue.training_errors import training_errors, training_tilt
+from volvelle.estimators.step_errors import StepError
+from volvelle.laws.model_error import (
+    covering_error,
+    error_beside_inputs,
+    interval_score,
+    pooled_deviation,
+    tilt_of_sides,
+    two_levels,
+)
 from volvelle.spread import LogNormal, LogStudent, model_reach
 
 
-def test_a_thin_regime_has_the_error_of_its_parent() -> None:
+def test_a_thin_regime_is_told_by_its_parent_and_reaches_between_its_own_and_the_parents() -> None:
     assert model_error("training", "hopper").regime == "hopper"
     assert model_error("training", "no such chips") == model_error("training")
-    thin = model_error("hpl", "a64fx")
-    assert sum(row.regime == "a64fx" for row in left_out_of("hpl")) < ENOUGH_ROWS
-    assert thin.regime == ""
-    assert thin.sources >= ENOUGH_SOURCES
+    thin, parent = model_error("hpl", "a64fx"), model_error("hpl")
+    own = [row.residual for row in left_out_of("hpl") if row.regime == "a64fx"]
+    assert len(own) < ENOUGH_ROWS
+    assert (thin.regime, thin.rows, thin.pooled) == ("a64fx", len(own), parent.rows)
+    assert (thin.bias, thin.between, thin.within) == (parent.bias, parent.between, parent.within)
+    assert parent.pooled == 0
+    assert parent.sources >= ENOUGH_SOURCES
+    assert float(np.max(np.abs(own))) < thin.reach < parent.reach
+
+
+def test_the_more_publications_a_regime_has_the_less_its_parent_counts() -> None:
+    found = [pooled_deviation(0.1, groups, 0.4, worth=3.0) for groups in (0.0, 1.0, 3.0, 30.0)]
+    assert found[0] == pytest.approx(0.4)
+    assert found == sorted(found, reverse=True)
+    assert found[2] == pytest.approx(0.2)
+    assert found[3] == pytest.approx(0.1, rel=0.15)
+    assert pooled_deviation(0.0, 1.0, 0.4, worth=3.0) == pytest.approx(pooled_deviation(0.01, 1.0, 0.4, worth=3.0))
+
+
+def test_ranges_tilt_to_the_side_that_left_out_rows_lie_on() -> None:
+    even = np.linspace(-1.2, 1.2, 401)
+    weights = np.ones(even.size)
+    assert tilt_of_sides(even, weights, level=0.8) == pytest.approx(0.0, abs=0.01)
+    skew = np.where(even < 0, even, 2.0 * even)
+    assert tilt_of_sides(skew, weights, level=0.8) == pytest.approx(0.5 * np.log(2.0), abs=0.02)
+    assert tilt_of_sides(-skew, weights, level=0.8) == pytest.approx(-0.5 * np.log(2.0), abs=0.02)
+    told = model_error("hpl", "hopper")
+    low, high = told.sides
+    assert -low > told.reach > high, "machines fall far below their peers, and rise little above"
+    assert -low * high == pytest.approx(told.reach**2)
+
+
+def test_a_tilted_error_has_half_its_cases_on_either_side() -> None:
+    plain, tilted = LogStudent(2.0, 1.3), LogStudent(2.0, 1.3, 0.2)
+    shares = np.linspace(0.0005, 0.9995, 1000)
+    assert float(np.median(tilted.at(shares))) == pytest.approx(2.0, rel=1e-3)
+    low, high = tilted.bounds(0.8)
+    assert low > plain.bounds(0.8)[0]
+    assert high > plain.bounds(0.8)[1]
+    assert np.quantile(tilted.at(shares), [0.1, 0.9]) == pytest.approx([low, high], rel=1e-3)
+
+
+def test_steps_take_longer_than_is_said_by_more_than_they_take_less() -> None:
+    tilt = training_errors().tilt
+    assert tilt == pytest.approx(training_tilt(), rel=1e-3)
+    assert 0.05 < tilt < 0.3
+    assert StepError(factor=1.1, of=training_errors()).tilt == tilt
+    assert StepError(factor=1.1, of=training_errors(), own=True).tilt == 0.0
 
 
 @pytest.mark.parametrize("word", ["training", "hpl", "hpcg", "fft", "dlrm", "collectives"])

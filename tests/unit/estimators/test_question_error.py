@@ -9,6 +9,8 @@ from volvelle import Catalogue
 from volvelle.catalogue.training_errors import training_errors
 from volvelle.estimators.question_error import step_error
 from volvelle.estimators.step_errors import SIZE, StepError
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.training import TrainingStep
@@ -52,3 +54,13 @@ def test_runs_of_ones_own_tell_what_nothing_prices_only_if_they_had_it() -> None
     own = StepError(factor=1.1, own=True)
     assert own.having(("attention sinks",), 1.25).factor == pytest.approx(exp(hypot(log(1.1), log(1.25))))
     assert replace(own, told=("attention sinks",)).having(("attention sinks",), 1.25).factor == 1.1
+
+
+def test_a_step_may_take_longer_than_is_said_by_more_than_less() -> None:
+    cluster = Catalogue().cluster("dgx-h100/64", stack="nemo")
+    step = TrainingStep(model=transformer(Catalogue().model("llama3-8b")), batch=512)
+    estimate = UnderUncertainty(estimator=ClosedForm()).estimate(step, cluster, ParallelMapping(data=64))
+    told, found = step_error(cluster, step, ParallelMapping(data=64)), estimate.ranges["time"]
+    assert told.tilt == training_errors().tilt > 0.0
+    above, below = log(found.high / estimate.time), log(estimate.time / found.low)
+    assert 1.05 < above / below < 1.05 * exp(2.0 * told.tilt), "doubt of inputs has no side"

@@ -103,6 +103,8 @@ STAGES = (
         groups=(
             "dstack-lambda-b200",
             "dstack-nebius-h100",
+            "nccl-tests-309-aion",
+            "nccl-tests-309-hgx",
             "oci-gb200-racks",
             "skypilot-coreweave-h200",
             "skypilot-nebius-h100",

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from volvelle.applications.contract import Application, Option, Planned, Question
-from volvelle.applications.fft.constants import fft_model_error
+from volvelle.applications.fft.constants import fft_model_error, travelled_by
 from volvelle.applications.fft.estimator import FftEstimate, FftLayout, FftModel, FftProblem, fft_layouts
 from volvelle.applications.fft.fit import fit_fft
 from volvelle.applications.fft.rows import FftMeasurement, FftQuestion, fft_measurements, fft_question
@@ -66,7 +66,7 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
             real=options.get("real", False),
             bricks=options.get("bricks", False),
         )
-        error = fft_model_error()
+        error = fft_model_error(system)
         kind = "real to complex" if problem.real else "complex to complex"
         return Question(
             candidates=tuple((problem, layout) for layout in fft_layouts(system.accelerators)),
@@ -86,7 +86,9 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
         error, system = asked.calibration, asked.system
         return RangeEvidence(
             weakest_evidence=machine_evidence(system),
-            model_error=error_told_by("fft", error.on(system), axes=error.axes(system)),
+            model_error=error_told_by(
+                "fft", error.on(system), regime=travelled_by(system), axes=error.axes(system), pooled=True
+            ),
             groups="publications and libraries",
         )
 

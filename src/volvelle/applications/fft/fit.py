@@ -64,7 +64,7 @@ def fit_model_error(rows: CalibrationRows[FftMeasurement], catalogue: Catalogue)
         sizes += cross_validated(mine, [largest(mine, lambda case: case.question.system.accelerators)], score)
     counts = [case.question.system.accelerators for case in cases]
     return ModelError(
-        inside=rows_error(seen),
+        inside=rows_error(seen, groups_alike=True),
         chip=1.0,
         doubling=groups_error(sizes),
         chips=tuple(sorted({case.question.system.chip.name for case in cases})),

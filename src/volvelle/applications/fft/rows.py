@@ -118,7 +118,7 @@ def fft_question(row: FftMeasurement, catalogue: Catalogue) -> FftQuestion | str
     if row.rounded:
         assumed.append("time from a printed rate")
     layouts = _layouts(choice, group, cluster.accelerators)
-    error = fft_model_error()
+    error = fft_model_error(cluster)
     return Question(
         candidates=tuple((asks, layout) for layout in layouts),
         system=cluster,

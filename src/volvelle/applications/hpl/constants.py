@@ -70,10 +70,9 @@ def hpl_constants(family: str, *, date: str = "") -> HplConstants:
         raise UnknownNameError.among("family with constants of HPL", family, file.families)
     early = known.early_block if date and date <= known.early_until else 0
     own = known.model_dump(exclude={"block", "early_block", "early_until", "listed_least", "listed_most"})
-    error = known.error or model_error("hpl", family).factor
-    return HplConstants(
-        family=family, block=early or known.block, **{**own, "error": error}, **file.shared.model_dump()
-    )
+    told = model_error("hpl", family)
+    doubt = {"error": known.error or told.factor, "tilt": 0.0 if known.error else -told.tilt}  # rows are of rates
+    return HplConstants(family=family, block=early or known.block, **{**own, **doubt}, **file.shared.model_dump())
 
 
 def rows_behind(constants: HplConstants) -> ModelErrorRegime | None:
@@ -102,7 +101,12 @@ def nearest_constants(family: str) -> HplConstants:
     }
     spread = max(each.efficiency for each in known) / min(each.efficiency for each in known)
     return replace(
-        known[0], **middle, family=f"{family or 'no family'} (middle of all)", error=float(spread) ** 0.5, fitted=False
+        known[0],
+        **middle,
+        family=f"{family or 'no family'} (middle of all)",
+        error=float(spread) ** 0.5,
+        tilt=0.0,
+        fitted=False,
     )
 
 

@@ -69,7 +69,7 @@ def noisy_runs(
                 drawn[name] = np.asarray(noisy_time(alone, float(both[kind]), spread=spread))
             times[place, run] = float(exposed_of(drawn, grid, model.constants).sum())
     work = float(hpl_work(float(problem.order)))
-    error = np.exp(np.log(model.constants.error) * generator.standard_normal(runs))
+    error = model.constants.doubt.sample(generator, runs)
     return NoisyRuns(
         quiet=quiet,
         rates={

@@ -64,7 +64,7 @@ def constants_by_runs(constants: HplConstants, system: Cluster, catalogue: Catal
         factor = own_linpack(
             constants, (read_log(file),), machine=lambda count: catalogue.cluster(f"{template}/{count}")
         )
-    return replace(constants, own_rate=factor.value, error=factor.error, own=factor.note)
+    return replace(constants, own_rate=factor.value, error=factor.error, tilt=0.0, own=factor.note)
 
 
 def _kept(path: Path, *, chip: str) -> OwnFactor:

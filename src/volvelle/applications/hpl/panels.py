@@ -27,7 +27,7 @@ from volvelle.laws.hpl.panels import (
 )
 from volvelle.mapping.process_grid import Broadcast, ProcessGrid
 from volvelle.quantities import BytesPerSecond, Count, Fraction, Seconds
-from volvelle.spread import model_reach
+from volvelle.spread import LogStudent
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
@@ -61,10 +61,18 @@ class HplConstants:
     """How far runs were off in calibration, one standard deviation as a factor."""
     fitted: bool
     """Whether calibration runs were on this family."""
+    tilt: float = 0.0
+    """By so much, as a logarithm, the range of a time reaches further above than half of it, and below less: that of
+    rates (`ModelErrorRegime.tilt`) with the other sign."""
     own_rate: float = 1.0
     """Rate of own runs over what is predicted without them."""
     own: str = ""
     """What own runs say; nothing: there are none."""
+
+    @property
+    def doubt(self) -> LogStudent:
+        """Factors by which a time may be off."""
+        return LogStudent(1.0, self.error, self.tilt)
 
 
 MOST_PANELS = 10**7
@@ -147,10 +155,10 @@ class PanelByPanel(AbstractHplModel):
             if (seconds := float(np.sum(times * groups.count))) > 0.0
         )
         time = sum(part.time for part in parts if part.exposed)
-        reach = self.constants.error ** model_reach(self.level)
+        least, most = self.constants.doubt.bounds(self.level)
         told = "the model, by calibration runs" if self.constants.fitted else "the model, not calibrated on this family"
         told = "the model, by own runs" if self.constants.own else told
-        time_range = Range(low=time / reach, high=time * reach, level=self.level, varied=(told,))
+        time_range = Range(low=time * least, high=time * most, level=self.level, varied=(told,))
         spilled = spilled_share(hpl_memory(float(problem.order)), kept=cluster.chip.memory.capacity * grid.processes)
         return self.answer(
             problem, cluster, grid, parts, time_range=time_range, facts={"in_host_memory": float(spilled)}

@@ -35,7 +35,7 @@ def closed_form_notes(planned: HplPlanned) -> Iterable[str]:
 
 
 def hpl_evidence(asked: HplQuestion) -> RangeEvidence | None:
-    """Runs of the family, or of all where these are few; closed forms have no range."""
+    """Runs of the family, pooled with those of all; closed forms have no range."""
     constants = asked.calibration
     if asked.facts.get("method", "panels") != "panels":
         return None
@@ -43,7 +43,7 @@ def hpl_evidence(asked: HplQuestion) -> RangeEvidence | None:
         weakest_evidence=machine_evidence(asked.system),
         model_error=None if constants.own else rows_behind(constants),
         groups="machines",
-        regime_words="of all families, as too few are of this one",
+        regime_words="of all families, as none is of this one",
         own_runs=constants.own,
         unmeasured=f"one standard deviation is taken to be a factor of {constants.error:.3g}",
     )

@@ -175,4 +175,4 @@ def _model_error(error: StepError, family: str) -> ModelErrorRegime | None:
     if error.factor is None or error.of is None or CHIP in error.left:
         return None
     regime = model_error("training", "" if error.by_constants else family)
-    return replace(regime, axes=tuple(error.left), reach=log(error.factor) * model_reach(LEVEL))
+    return replace(regime, axes=tuple(error.left), reach=log(error.factor) * model_reach(LEVEL), tilt=error.tilt)

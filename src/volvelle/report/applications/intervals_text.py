@@ -44,11 +44,11 @@ def print_intervals(report: IntervalReport) -> None:
             percent(expm1(one.bias), 1, signed=True),
             percent(one.between, 1),
             percent(one.within, 1),
-            percent(expm1(one.reach), 1),
+            "/".join(f"{100 * expm1(side):+.0f}" for side in one.sides),
         )
         for one in report.regimes
     ]
-    numbers = ("rows", "publications", "bias", "between", "within", "four fifths")
+    numbers = ("rows", "publications", "bias", "between", "within", "4/5, %")
     title = "what ranges rest on: calibration rows that their fit did not see"
     console.print(plain_table(title, ("application", "regime", *numbers), rows, numbers=numbers))
     worst, overall = report.publications[0], report.overall

@@ -19,6 +19,10 @@ class ModelErrorEntry(Document):
     """One standard deviation within them."""
     reach: float
     """What four fifths of new rows keep to, as a logarithm."""
+    tilt: float = 0.0
+    """By so much, as a logarithm, the upper side of ln(measured / predicted) reaches further, and the lower less."""
+    pooled: int = 0
+    """Rows of all regimes above, with which its reach is pooled."""
 
 
 class RangeOfStep(Document):

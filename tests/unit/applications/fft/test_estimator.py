@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import small_chip, small_cluster
 from volvelle import Catalogue, Cluster, DescriptionError
-from volvelle.applications.fft.constants import fft_model_error
+from volvelle.applications.fft.constants import fft_model_error, travelled_by
 from volvelle.applications.fft.estimator import FftLayout, FftModel, FftProblem, fft_layouts
 from volvelle.applications.fft.rows import fft_measurements, fft_question
 from volvelle.estimators.contract import Ranking
@@ -110,9 +110,20 @@ def test_nonsense_is_refused() -> None:
         FftLayout(rows=2, columns=2, slab=True)
 
 
-def test_doubt_is_larger_where_nothing_was_calibrated(catalogue: Catalogue) -> None:
-    doubt = fft_model_error()
-    assert doubt.on(catalogue.cluster("dgx-a100/8")) > doubt.on(catalogue.cluster("v100-pcie-nccl/8")) > 1
+def test_doubt_is_larger_where_nothing_was_calibrated_than_where_something_was_on_the_whole(
+    catalogue: Catalogue,
+) -> None:
+    known, other = catalogue.cluster("v100-pcie-nccl/8"), catalogue.cluster("dgx-a100/8")
+    assert fft_model_error(other).on(other) > fft_model_error().inside > fft_model_error(known).on(known) > 1
+
+
+def test_doubt_is_of_the_way_that_data_travel(catalogue: Catalogue) -> None:
+    ways = {name: catalogue.cluster(name) for name in ("v100-pcie-nccl/8", "v100-pcie-staged/8", "v100-pcie-mpi/8")}
+    assert [travelled_by(cluster) for cluster in ways.values()] == ["nccl", "host-staged", "cuda-aware-mpi"]
+    inside = [fft_model_error(cluster).inside for cluster in ways.values()]
+    assert inside == sorted(inside)
+    assert travelled_by(catalogue.cluster("dgx-a100/8")) == ""
+    assert fft_model_error(catalogue.cluster("dgx-a100/8")) == fft_model_error()
 
 
 def test_rows_put_questions_or_say_why_not(catalogue: Catalogue) -> None:

@@ -54,7 +54,8 @@ def test_runs_as_predicted_change_nothing_but_the_range(tmp_path: Path, catalogu
     found = learned(tmp_path, catalogue, 1.0)
     assert found.own_rate == pytest.approx(1.0, abs=1e-3)
     assert found.error < AMPERE.error
-    assert replace(found, own_rate=1.0, error=AMPERE.error, own="") == AMPERE
+    assert found.tilt == 0.0, "runs of one's own do not tell it"
+    assert replace(found, own_rate=1.0, error=AMPERE.error, tilt=AMPERE.tilt, own="") == AMPERE
 
 
 def test_own_runs_are_followed_most_of_the_way_and_more_of_them_further(tmp_path: Path, catalogue: Catalogue) -> None:
