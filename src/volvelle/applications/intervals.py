@@ -11,14 +11,22 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.applications.least_widths import alike_width, least_width
+from volvelle.applications.least_widths import alike_width, least_width, width_if_drawn
 from volvelle.applications.measured_table import Split
 from volvelle.applications.registry import application
 from volvelle.applications.scores import ScoredRow
 from volvelle.applications.validation import validate
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.left_out import LeftOut, publications_left_out
-from volvelle.catalogue.model_errors import LEVEL, ModelErrorRegime, axis_error, error_reach, left_axes, model_error
+from volvelle.catalogue.model_errors import (
+    LEVEL,
+    ModelErrorRegime,
+    axis_error,
+    error_freedom,
+    error_reach,
+    left_axes,
+    model_error,
+)
 from volvelle.catalogue.training_errors import reaches_left_out, runs_left_out, training_tilt
 from volvelle.spread import tilted
 
@@ -96,6 +104,15 @@ def coverage_of(name: str, rows: Sequence[RangedRow]) -> Coverage:
     )
 
 
+def _narrower_if_drawn(rows: Sequence[RangedRow]) -> tuple[float, float, float]:
+    """What four fifths of draws keep to, and the median: what ranges of these widths give where all they say is so."""
+    low, high = (np.array([getattr(row, part) for row in rows]) for part in ("low", "high"))
+    freedom = np.array([error_freedom(row.application) for row in rows])
+    widths = width_if_drawn(low, high, freedom, plain=PLAIN)
+    least, middle, most = (_narrower(float(np.quantile(widths, share))) for share in (0.9, 0.5, 0.1))
+    return least, middle, most
+
+
 def _narrower(half_width: float) -> float:
     """Than ± 35 %."""
     return 1.0 - half_width / ((log(1 + PLAIN) - log(1 - PLAIN)) / 2.0)
@@ -125,6 +142,8 @@ class IntervalReport:
     """How much narrower than ± 35 % one width an application is, known beforehand, that holds as many of each."""
     most_narrower: float
     """Likewise, that holds as many of all: more of one application than of another, where that is cheap."""
+    drawn_narrower: tuple[float, float, float]
+    """The same of these ranges, were errors drawn from them: least of four fifths of draws, median, most."""
 
     @property
     def in_band(self) -> float:
@@ -149,10 +168,12 @@ def interval_report(
     strict = {word: rows[word, HELD_OUT[0]] for word in asked if (word, HELD_OUT[0]) in rows}
     overall = coverage_of("all", [row for own in strict.values() for row in own])
     errors = {word: np.array([row.error for row in own]) for word, own in strict.items()}
+    drawn = _narrower_if_drawn([row for own in strict.values() for row in own])
     return IntervalReport(
         overall=overall,
         alike_narrower=_narrower(alike_width(errors, overall.plain_covered)),
         most_narrower=_narrower(least_width(errors, overall.plain_covered)),
+        drawn_narrower=drawn,
         applications=tuple(coverage_of(word, own) for word, own in strict.items()),
         splits=tuple(
             coverage_of(f"{word}, {split.removeprefix('heldout_')}", own)

@@ -83,9 +83,14 @@ class ModelErrorRegime:
         return low, high
 
 
+def error_freedom(application: str) -> float:
+    """Degrees of freedom of an application's errors: the fewer, the longer their tails."""
+    return TAILS.get(application, 4.0)
+
+
 def error_reach(application: str, level: float) -> float:
     """Deviations of an application's errors that hold a share of them."""
-    return model_reach(level, freedom=TAILS.get(application, 4.0))
+    return model_reach(level, freedom=error_freedom(application))
 
 
 @cache

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from volvelle.applications.least_widths import alike_width, least_width
+from volvelle.applications.least_widths import alike_width, least_width, width_if_drawn
 
 
 def test_alike_holds_as_many_of_every_application() -> None:
@@ -25,3 +25,20 @@ def test_least_is_what_trying_every_pair_of_widths_finds() -> None:
         ]
         assert least_width(errors, share) == pytest.approx(min(tried), rel=1e-12)
         assert least_width(errors, share) <= alike_width(errors, share) + 1e-12
+
+
+def test_drawn_from_ranges_alike_nothing_is_narrower_than_a_plain_one() -> None:
+    side, freedom = np.full(400, 0.2), np.full(400, 4.0)
+    widths = width_if_drawn(-side, side, freedom, plain=0.35)
+    assert np.log(1.35) < np.median(widths) < -np.log(0.65)
+
+
+def test_drawn_from_ranges_that_differ_more_these_are_narrower_by_more() -> None:
+    freedom = np.full(400, 4.0)
+
+    def told(spread: float) -> float:
+        side = 0.2 * np.exp(spread * np.linspace(-1.0, 1.0, 400))
+        return float(np.median(width_if_drawn(-side, side, freedom, plain=0.35)))
+
+    assert told(0.0) > told(0.6) > told(1.2)
+    assert told(1.2) < 0.95 * told(0.0)
