@@ -22,7 +22,9 @@ from volvelle.cli.validate import validate
 # The figure when held-out rows were first scored, after everything was frozen: 21.2 %; 11.9 % since links of MI300X and
 # networks of 400 Gb/s are fitted to rows of their own. It may only be lowered.
 HELD_OUT_MEDIAN = 0.12
-CALIBRATION_MEDIAN = 0.096
+FITTED_MEDIAN, CALIBRATION_MEDIAN = 0.094, 0.098
+"""Of publications that links are fitted to, and of all; 9.6 % of all before rows of 2, 4 and 8 nodes of H100 came in,
+which nothing is fitted to and which are off by 11 and 14 %."""
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation" / "collectives.md"
 
@@ -103,6 +105,11 @@ def test_long_held_out_messages_are_no_further_off_than_when_first_scored(scored
 
 
 def test_long_calibration_messages_are_no_further_off_than_when_fitted(scored: RowValidation) -> None:
+    told = {group for stage in STAGES for group in stage.groups}
+    rows = [row for row in scored.rows if row.head.split == "calibration"]
+    errors = [abs(row.predicted / row.measured - 1.0) for row in rows if row.head.group in told]
+    assert len(errors) >= 1200
+    assert np.median(errors) <= FITTED_MEDIAN
     assert scored.overall("calibration").median_abs_error <= CALIBRATION_MEDIAN
 
 

@@ -36,7 +36,7 @@ class RangeEvidence:
             return f"no calibration run tells how far the model is off here: {self.unmeasured}; {weakest}"
         regime = told.regime or self.regime_words
         whose = f" ({regime})" if regime else ""
-        pooled = f", pooled with all {told.pooled:,}" if told.pooled else ""
+        pooled = f", pooled with all {told.pooled_rows:,}" if told.pooled_rows else ""
         unlike = f" and on what leaving them by {' and '.join(told.axes)} adds" if told.axes else ""
         return (
             f"the range rests on {told.rows:,} calibration runs{whose} of {told.sources} {self.groups}, each left "

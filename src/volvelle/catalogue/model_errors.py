@@ -68,7 +68,7 @@ class ModelErrorRegime:
     """What four fifths of new rows keep to, as a logarithm."""
     tilt: float = 0.0
     """By so much, as a logarithm, the upper side of ln(measured / predicted) reaches further, and the lower less."""
-    pooled: int = 0
+    pooled_rows: int = 0
     """Rows of all regimes above, with which its reach is pooled, the less the more publications are its own."""
 
     @property
@@ -197,7 +197,7 @@ def _whose(application: str, regime: str, without: str) -> dict[str, Any]:
         name = name.rpartition("/")[0]
     own = [row for row in rows if _within(row, name)]
     known = {"regime": name, "rows": len(own), "sources": len({row.source for row in own})}
-    return {**known, "pooled": len(rows) if name else 0}
+    return {**known, "pooled_rows": len(rows) if name else 0}
 
 
 @cache

@@ -24,9 +24,9 @@ def test_a_thin_regime_is_told_by_its_parent_and_reaches_between_its_own_and_the
     thin, parent = model_error("hpl", "a64fx"), model_error("hpl")
     own = [row.residual for row in left_out_of("hpl") if row.regime == "a64fx"]
     assert len(own) < ENOUGH_ROWS
-    assert (thin.regime, thin.rows, thin.pooled) == ("a64fx", len(own), parent.rows)
+    assert (thin.regime, thin.rows, thin.pooled_rows) == ("a64fx", len(own), parent.rows)
     assert (thin.bias, thin.between, thin.within) == (parent.bias, parent.between, parent.within)
-    assert parent.pooled == 0
+    assert parent.pooled_rows == 0
     assert parent.sources >= ENOUGH_SOURCES
     assert float(np.max(np.abs(own))) < thin.reach < parent.reach
 

@@ -21,7 +21,7 @@ class ModelErrorEntry(Document):
     """What four fifths of new rows keep to, as a logarithm."""
     tilt: float = 0.0
     """By so much, as a logarithm, the upper side of ln(measured / predicted) reaches further, and the lower less."""
-    pooled: int = 0
+    pooled_rows: int = 0
     """Rows of all regimes above, with which its reach is pooled."""
 
 

@@ -15,7 +15,7 @@ def test_a_range_is_as_wide_as_the_rows_that_are_named_behind_it(family: str) ->
     assert told is not None
     assert told.factor == constants.error
     assert told.regime == family
-    assert told.rows + told.pooled >= 30
+    assert told.rows + told.pooled_rows >= 30
 
 
 def test_an_error_that_is_stated_or_of_own_runs_rests_on_no_such_rows() -> None:
