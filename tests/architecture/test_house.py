@@ -80,7 +80,7 @@ ADDED = {
     "estimators/step_inputs.py": 95,
     "catalogue/exact.py": 65,
     "catalogue/left_out.py": 100,
-    "catalogue/model_errors.py": 245,  # regimes pooled with those above, and tilted
+    "catalogue/model_errors.py": 250,  # regimes pooled with those above, and tilted
     "catalogue/training_errors.py": 165,  # ranges by what a question leaves
     "estimators/step_errors.py": 190,
     "verbs/outside.py": 75,

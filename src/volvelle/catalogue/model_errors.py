@@ -177,16 +177,21 @@ def _narrowest(application: str, regime: str, without: str, axis: str = "") -> M
 
 def _pooled_reach(application: str, regime: str, without: str) -> float:
     """What four fifths keep to in a regime, by its own publications and, the fewer they are, by those above it."""
-    rows = [row for row in _rows(application, without) if _inside(row)]
-    anything = _of(rows, application, "")
+    anything = _inside_of(application, "", without)
     assert anything is not None, f"no row of {application} was left out of its fit"
     found, parts = anything.reach, regime.split("/") if regime else []
     for count in range(1, len(parts) + 1):
-        name = "/".join(parts[:count])
-        own = _of([row for row in rows if _within(row, name)], application, name)
+        own = _inside_of(application, "/".join(parts[:count]), without)
         if own is not None:
             found = float(pooled_deviation(own.reach, own.sources, found, worth=PARENT))
     return found
+
+
+@cache
+def _inside_of(application: str, name: str, without: str) -> ModelErrorRegime | None:
+    """All rows of a regime of which nothing but the publication was left out; asked for again for every one below."""
+    rows = [row for row in _rows(application, without) if _inside(row) and _within(row, name)]
+    return _of(rows, application, name)
 
 
 def _whose(application: str, regime: str, without: str) -> dict[str, Any]:
