@@ -65,7 +65,7 @@ def print_intervals(report: IntervalReport) -> None:
     least, middle, most = (percent(one, 0) for one in report.drawn_narrower)
     console.print(
         f"\nWere errors drawn from these very ranges, these would be {middle} narrower than ± {percent(PLAIN, 0)} "
-        f"({least} to {most} in four fifths of 1000 draws): only widths that differ more can give more"
+        f"({least} to {most} in four fifths of 1000 draws): only predictions that are nearer can give more"
     )
     console.print(
         f"\n{overall.rows} held-out rows: {shares}; half-width {percent(overall.half_width)}, "
