@@ -54,6 +54,9 @@ def exit_status(command: Callable[[], object]) -> int:
         return _interrupted(error.__cause__)
     except KeyboardInterrupt as error:
         return _interrupted(error)
+    except click.exceptions.NoArgsIsHelpError as error:  # click would print the help as an error, and cut it off
+        click.echo(error.ctx.get_help() if error.ctx else error.message)
+        return ANSWERED
     except click.ClickException as error:
         shown = _named_anew(error) if isinstance(error, click.NoSuchOption) else error
         if len(shown.message) > _LONGEST:
