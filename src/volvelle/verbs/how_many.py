@@ -107,8 +107,9 @@ class Sizing(Presentable):
     def late_by_failures(self) -> Size | None:
         """The smallest size that would meet the date without failures, but misses it with them; None: there is none."""
         date = self.days
-        sizes = () if date is None else self.sizes
-        return next((size for size in sizes if size.run.days <= date < size.run.days_with_failures), None)
+        if date is None:
+            return None
+        return next((size for size in self.sizes if size.run.days <= date < size.run.days_with_failures), None)
 
     @property
     def trained(self) -> Trained:
