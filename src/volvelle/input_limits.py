@@ -5,6 +5,7 @@ each other can stand for a thousand million values, and a file of brackets can e
 line.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -13,12 +14,49 @@ from volvelle.errors import DescriptionError
 
 LARGEST = 16 * 2**20
 """Bytes of a file."""
+_HEAD = 64
+"""Bytes by which the kind of a file is recognised."""
 _PIECE = 2**20
 """Bytes that are read at once."""
 DEEPEST = 50
 """Levels of values within values."""
 MOST = 500_000
 """Values, those counted again that are referred to again."""
+
+
+_ONNX = re.compile(rb"\x08[\x01-\x1f][\x12\x1a\x3a\x42]")
+"""The start of an ONNX file: its version, then the tag of its producer, graph or operators."""
+_WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".gguf")
+
+
+def other_reader(name: str, head: bytes) -> str:
+    """Return what a binary file is and which command reads it, as a sentence; empty if it is unknown.
+
+    `name` is the file, `head` its first bytes.
+    """
+    word = name.rsplit("/", maxsplit=1)[-1].lower()
+    replay = f"volvelle replay {name} --on SYSTEM"
+    if word.endswith(".onnx") or _ONNX.match(head):
+        return f"it is an ONNX model, which replay reads: {replay}"
+    if word.endswith(".pt2"):
+        return f"it is a program of torch.export, which replay reads: {replay}"
+    if word.endswith(".et"):
+        return f"it is a Chakra trace, which replay reads: {replay}"
+    if word.endswith(".json.gz"):
+        return f"it is a compressed profile, which replay reads: {replay}"
+    if word.endswith(".otf2") or head.startswith(b"OTF2"):
+        return f"it is an OTF2 trace, which mpi reads: volvelle mpi {name}"
+    if word.endswith(".csv.gz"):
+        return f"it is a compressed table; MPI traces are read by: volvelle mpi {name}"
+    if word.endswith(_WEIGHTS):
+        return "it holds weights; give the config.json of the model"
+    return ""
+
+
+def unreadable(name: str, head: bytes, why: str) -> DescriptionError:
+    """Return the error for a file that is not text, with `why` if no command is known to read it."""
+    other = other_reader(name, head)
+    return DescriptionError(f"{name!r} is not text: {other}" if other else f"{name!r} {why}")
 
 
 def read_bytes(file: Path | Traversable, *, most: int = LARGEST) -> bytes:
@@ -36,21 +74,23 @@ def read_bytes(file: Path | Traversable, *, most: int = LARGEST) -> bytes:
     except (OSError, ValueError) as error:
         raise DescriptionError(f"{str(file)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(found) > most:
+        other = other_reader(str(file), bytes(found[:_HEAD]))
+        if other:
+            raise DescriptionError(f"{str(file)!r} is not text: {other}")
         raise DescriptionError(f"{str(file)!r} is larger than {most // 2**20} MiB; it is no file of this kind")
     return bytes(found)
 
 
-def read_text(file: Path | Traversable) -> str:
+def read_text(file: Path | Traversable, *, most: int = LARGEST) -> str:
     """The text of a file in UTF-8, if it is text and not too large."""
-    found = read_bytes(file)
+    found = read_bytes(file, most=most)
     try:
         text = found.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DescriptionError(
-            f"{str(file)!r} cannot be read as text in UTF-8 (byte {error.start}); save it so"
-        ) from None
+        why = f"cannot be read as text in UTF-8 (byte {error.start}); save it so"
+        raise unreadable(str(file), found[:_HEAD], why) from None
     if "\0" in text:
-        raise DescriptionError(f"{str(file)!r} is binary, not text")
+        raise unreadable(str(file), found[:_HEAD], "is binary, not text")
     return text
 
 
