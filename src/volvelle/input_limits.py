@@ -29,6 +29,24 @@ _ONNX = re.compile(rb"\x08[\x01-\x1f][\x12\x1a\x3a\x42]")
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".gguf")
 
 
+_REMOTE = re.compile(r"(?:^|[\s=,])(?P<place>(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/{1,3}[^/\s]\S*)")
+"""A place with a scheme, like s3://bucket/file. A path object has one slash left; one letter is a drive of Windows."""
+_NAMES = re.compile(r"(https?://)?(www\.)?huggingface\.co/|ray://")
+"""Addresses that are names of models or of a cluster, not places to read or write."""
+
+
+def refuse_remote(value: object) -> None:
+    """Reject a path with a scheme, like ``s3://bucket/file``: only local files and folders are supported."""
+    if not isinstance(value, str | Path):
+        return
+    found = _REMOTE.search(str(value))
+    if found is not None and not _NAMES.match(found["place"]):
+        raise DescriptionError(
+            f"{found['place']!r} is not a local path; give a local file or folder. Places with {found['scheme']}:// "
+            "are not supported: copy the file, or mount the storage as a folder"
+        )
+
+
 def other_reader(name: str, head: bytes) -> str:
     """Return what a binary file is and which command reads it, as a sentence; empty if it is unknown.
 
@@ -63,6 +81,8 @@ def read_bytes(file: Path | Traversable, *, most: int = LARGEST) -> bytes:
     """What a file holds, if it is not too large; that it is not there is for the caller to say."""
     if file.is_dir():
         raise DescriptionError(f"{str(file)!r} is a folder; give a file")
+    if not file.is_file():
+        refuse_remote(file)
     try:
         with file.open("rb") as opened:
             found = bytearray()
