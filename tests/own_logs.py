@@ -1,7 +1,9 @@
 """Logs as Megatron-LM prints them, of runs that take a chosen time."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 SETTINGS = {
     "world_size": 8,
@@ -27,10 +29,18 @@ QUESTION = {"batch": 64, "tensor": 2, "micro_batch": 1, "sequence_parallel": Tru
 
 
 def megatron_log(
-    seconds: float, *, steps: int = 30, watts: float | None = None, reserved: float | None = None, **settings: object
+    seconds: float,
+    *,
+    steps: int = 30,
+    watts: float | None = None,
+    reserved: float | None = None,
+    tflops: float | None = None,
+    **settings: object,
 ) -> str:
     """Warm-up steps take thrice as long, and steps at a checkpoint half as long again."""
     said = {**SETTINGS, **settings}
+    if tflops is None:
+        tflops = _printed_tflops(said, seconds)
     lines = [f"  {name} {'.' * (48 - len(name))} {value}" for name, value in said.items()]
     lines.append("-------------------- end of arguments ---------------------")
     clock = datetime(2026, 1, 1)  # noqa: DTZ001 - as logs print it
@@ -43,7 +53,7 @@ def megatron_log(
         lines.append(
             f" [{clock.isoformat(' ')}] iteration {step:8d}/{steps:8d} | consumed samples: "
             f"{64 * step:12d} | elapsed time per iteration (ms): {1e3 * took:.1f} | throughput per GPU (TFLOP/s/GPU): "
-            f"999.9 |{power} learning rate: 1.500000E-06 | global batch size: {said['global_batch_size']:5} | "
+            f"{tflops:.1f} |{power} learning rate: 1.500000E-06 | global batch size: {said['global_batch_size']:5} | "
             f"lm loss: 1.192634E+01 | number of skipped iterations:   0 | number of nan iterations:   0 |"
         )
         if step == 1 and reserved is not None:
@@ -52,6 +62,15 @@ def megatron_log(
                 f"{reserved / 2**20} | max reserved: {reserved / 2**20}"
             )
     return "\n".join([*lines, ""])
+
+
+def _printed_tflops(said: Mapping[str, Any], seconds: float) -> float:
+    """Return TFLOP/s per GPU as Megatron-LM counts them for such a step: six per parameter and token, and attention."""
+    layers, hidden = said["num_layers"], said["hidden_size"]
+    weights = layers * (4 * hidden**2 + 3 * hidden * said["ffn_hidden_size"]) + said["padded_vocab_size"] * hidden
+    per_token = 6.0 * weights + 12.0 * layers * hidden * said["seq_length"]
+    tokens = said["global_batch_size"] * said["seq_length"]
+    return 1e-12 * float(per_token * tokens / (seconds * said["world_size"]))
 
 
 def written(folder: Path, *texts: str) -> list[Path]:

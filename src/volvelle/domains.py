@@ -17,6 +17,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin, get
 import numpy as np
 
 from volvelle.errors import DescriptionError, VolvelleError, brief
+from volvelle.input_limits import refuse_remote
 from volvelle.kinds import NOT_OF_IT, Kind, field_hints, kind_of
 from volvelle.quantities import (
     BYTES,
@@ -235,6 +236,8 @@ def _check_argument(function: Callable[..., Any], name: str, stated: Any) -> Non
 
 def _read_argument(function: Callable[..., Any], name: str, stated: Any) -> Any:
     """An argument as its annotation has it, or `NOT_OF_IT`."""
+    for value in stated if isinstance(stated, list | tuple) else (stated,):
+        refuse_remote(value)
     kind = _argument_kinds(function).get(name)
     return stated if kind is None else kind.read(stated)
 

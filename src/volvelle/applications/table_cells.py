@@ -8,6 +8,7 @@ from importlib.resources.abc import Traversable
 from typing import Any, get_args, get_origin, get_type_hints
 
 from volvelle.errors import DescriptionError
+from volvelle.input_limits import other_reader
 
 
 def table_text(file: Traversable) -> str:
@@ -16,6 +17,9 @@ def table_text(file: Traversable) -> str:
         raw = file.read_bytes()
         return (gzip.decompress(raw) if file.name.endswith(".gz") else raw).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError, EOFError) as error:
+        other = other_reader(str(file), raw[:64]) if isinstance(error, UnicodeDecodeError) else ""
+        if other:
+            raise DescriptionError(f"{str(file)!r} is no table of measurements: {other}") from None
         raise DescriptionError(f"{file.name} cannot be read as a table of measurements: {error}") from None
 
 

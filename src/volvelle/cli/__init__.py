@@ -10,6 +10,7 @@ import click
 from volvelle.cli.commands import ALSO, MEANT, VARIABLE, VERBS
 from volvelle.cli.exits import exit_status
 from volvelle.cli.suggestions import SuggestingGroup
+from volvelle.input_limits import refuse_remote
 
 
 class _Verbs(SuggestingGroup):
@@ -54,8 +55,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
         from volvelle.cli.completion import answer_shells  # noqa: PLC0415 - only where a shell asks
 
         answer_shells()
-    # Pages repeat the command that made them.
-    return exit_status(lambda: _volvelle(args=words, prog_name="volvelle", standalone_mode=False, obj=words))
+
+    def answer() -> object:
+        for word in words:
+            refuse_remote(word)
+        # Pages repeat the command that made them.
+        return _volvelle(args=words, prog_name="volvelle", standalone_mode=False, obj=words)
+
+    return exit_status(answer)
 
 
 def main() -> None:

@@ -50,9 +50,15 @@ from volvelle.verbs.plan import plan as verb
 )
 @run_options
 @click.option(
-    "--days", type=Within(DAYS), help="How many accelerators do it in so many days? SYSTEM has no count then."
+    "--days",
+    type=Within(DAYS),
+    help="Find the fewest GPUs that finish within so many days, failures included. SYSTEM has no count.",
 )
-@click.option("--usd", type=Within(PRICE), help="How many do it for so much, like 5MUSD? SYSTEM has no count then.")
+@click.option(
+    "--usd",
+    type=Within(PRICE),
+    help="Find the fewest GPUs within a budget, like 5MUSD, without failures. SYSTEM has no count.",
+)
 @click.option(
     "--rank",
     type=click.Choice(RANKS),
@@ -142,7 +148,8 @@ def _how_many(
     if question["tokens"] is None:
         raise MappingError("days and money are of a whole run: give --tokens too, like --tokens 2T")
     del question["top"], question["rank"], question["anyway"]
-    found = how_many(model, **question)
+    with counting("{:,} sizes timed, now {:,} GPUs", quiet=as_json) as progress:
+        found = how_many(model, progress=progress, **question)
     if html is not None:
         from volvelle.report.page.sizing import sizing_page  # noqa: PLC0415
 

@@ -28,6 +28,11 @@ class TrainingRun:
     ranges: Mapping[str, Range] = field(default_factory=dict)
     """Of days, joules, usd_owned and usd_rented, as far as they are known."""
 
+    @property
+    def days_with_failures(self) -> float:
+        """Days with failures, checkpoints and restarts; without a failure model, `days`."""
+        return self.days if self.ettr is None else self.days / self.ettr
+
 
 def training_run(
     tokens: float,

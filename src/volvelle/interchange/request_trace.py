@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from volvelle.errors import DescriptionError, brief
-from volvelle.input_limits import read_bytes
+from volvelle.input_limits import read_text
 from volvelle.workload.serving.requests import ARRIVAL, REQUEST_TOKENS, Requests
 
 _LARGEST = 2**30
@@ -54,11 +54,9 @@ class _Row:
 def read_trace(file: Path) -> RecordedTrace:
     """The requests of a trace, by what its first line looks like."""
     try:
-        text = read_bytes(file, most=_LARGEST).decode("utf-8-sig")
+        text = read_text(file, most=_LARGEST)
     except FileNotFoundError:
         raise DescriptionError(f"there is no trace {str(file)!r}; give a CSV file or JSON lines") from None
-    except UnicodeDecodeError as error:
-        raise DescriptionError(f"{str(file)!r} cannot be read as text in UTF-8 (byte {error.start})") from None
     lines = text.splitlines()
     head = next((line.strip() for line in lines if line.strip()), "")
     if not head:

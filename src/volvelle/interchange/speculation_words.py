@@ -15,7 +15,7 @@ from pathlib import Path
 
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError, UnknownNameError, brief
-from volvelle.input_limits import read_bytes
+from volvelle.input_limits import read_text
 from volvelle.workload.serving.drafting import ACCEPTANCE, CURVE_TOKENS, DECAY, WINDOW, Drafter, Drafting, Windows
 
 _FORMS = "'eagle 3', 'mtp 1', 'parallel 5', 'ngram 4', 'draft llama3-8b 4 tp1', 'eagle 3 tree 4x2' or 'eagle best'"
@@ -111,11 +111,9 @@ def _branching(word: str, text: str) -> tuple[int, ...]:
 def _curve(file: Path) -> Windows:
     """Windows of a file, and tokens that a step yielded with each."""
     try:
-        lines = read_bytes(file, most=_LARGEST).decode("utf-8-sig").splitlines()
+        lines = read_text(file, most=_LARGEST).splitlines()
     except FileNotFoundError:
         raise DescriptionError(f"there is no curve {str(file)!r}; give a CSV file") from None
-    except UnicodeDecodeError as error:
-        raise DescriptionError(f"{str(file)!r} cannot be read as text in UTF-8 (byte {error.start})") from None
     table = csv.DictReader(lines)
     missing = [name for name in ("window", "tokens_per_step") if name not in (table.fieldnames or ())]
     if missing:

@@ -30,7 +30,7 @@ def run_lines(run: TrainingRun) -> list[str]:
         lines.append(f"{_energy(run.joules)} MWh" + span("joules", _energy))
     told = "without failures, checkpoints and restarts"
     if run.ettr is not None:
-        days = _plain(run.days / run.ettr)
+        days = _plain(run.days_with_failures)
         told += f"; with those of other clusters {days} days, ETTR {percent(run.ettr)} (volvelle job)"
     return [*lines, told]
 

@@ -7,6 +7,8 @@ from volvelle.estimators.rates import SustainedRates
 from volvelle.mapping.lowered_model import step_flops
 from volvelle.mapping.parallelism import MappingTable, Recompute, Schedule
 from volvelle.system.cluster import Cluster
+from volvelle.workload.families.attention import ATTENTION_CORE
+from volvelle.workload.graph import Phase, Unit
 from volvelle.workload.training import TrainingStep
 
 
@@ -15,6 +17,30 @@ def product_seconds(step: TrainingStep, cluster: Cluster) -> float:
     machine = SustainedRates.of(cluster, step.element).at_best()
     rate = float(np.max(machine.matrix_rate)) * max(1.0, float(np.max(machine.attention_efficiency)))
     return float(step_flops(step)) / rate
+
+
+def kernel_seconds(step: TrainingStep, cluster: Cluster) -> float:
+    """Return the accelerator-seconds of a step's matrix products and attention at the rates that kernels sustain.
+
+    Communication, memory traffic and recomputation are left out, so a run never takes less.
+    """
+    machine = SustainedRates.of(cluster, step.element).at_best()
+    rate = float(np.max(machine.matrix_rate))
+    attention = attention_flops(step)
+    return (step_flops(step) - attention) / rate + attention / (rate * float(np.max(machine.attention_efficiency)))
+
+
+def attention_flops(step: TrainingStep) -> float:
+    """Return the FLOP of scores and weighted values, forward and backward, without savings by a causal mask."""
+    whole = step.whole
+    sizes = (whole.with_sizes(batch=1) if "batch" in whole.sizes else whole).sizes
+    works = (
+        (block.repeat, op.kind.work())
+        for block in whole.blocks
+        for op in block.operations
+        if op.region == ATTENTION_CORE and op.phase in (Phase.FORWARD, Phase.BACKWARD)
+    )
+    return step.batch * sum(repeat * work.flops(sizes) for repeat, work in works if work.unit is Unit.MATRIX)
 
 
 def least_times(table: MappingTable, step: TrainingStep, cluster: Cluster) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil
+from math import ceil, gcd, lcm, prod
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from volvelle.errors import DescriptionError
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.laws.utilisation import model_flops_utilisation
+from volvelle.mapping.axes import TAKING
 from volvelle.mapping.lowered_model import step_flops
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
@@ -42,10 +43,12 @@ _BETWEEN = 6
 _BELOW = (0.5, 0.75)
 _DOUBLINGS = (2.0, 4.0)
 """Other counts that are shown, in times the fewest."""
-_MOST = 400
-"""Counts looked at for the fewest."""
+_MOST = 2000
+"""Largest number of sizes below a sufficient size that the search looks at. Beyond it, sizes lie farther apart."""
 _EVERY = 8
-"""Units up to twice which every count is looked at for a budget; beyond, every second, from twice that every fourth."""
+"""Smallest number of sizes per doubling that the first pass looks at."""
+_LARGEST = 2**20
+"""Accelerators up to which the first pass looks, or four times the lower bound, whichever is larger."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +70,19 @@ class Size:
         return self.run.usd_owned if self.run.usd_owned is not None else self.run.usd_rented
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchedSizes:
+    """The sizes that a search looked at for the smallest."""
+
+    least: int
+    """Fewer accelerators cannot meet the date, even at the full rate of their products."""
+    most: int
+    count: int
+    """Number of sizes looked at."""
+    every: int | None
+    """The search looked at every multiple of this number from `least` to `most`; None: fewer sizes."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Sizing(Presentable):
     """Counts of accelerators, and what a run takes on each."""
@@ -79,12 +95,21 @@ class Sizing(Presentable):
     days: float | None
     usd: float | None
     sizes: tuple[Size, ...]
-    """All that were looked at and can run, by count."""
+    """Sizes that were looked at and can run, by count."""
     smallest: Size | None
-    """The fewest that keep date and budget, with ranges; None: none do."""
+    """The fewest accelerators that meet date and budget, with ranges; None: no size does."""
     cheapest: Size | None
-    """The cheapest of those looked at that keep them, with ranges."""
+    """The cheapest size looked at that meets date and budget, with ranges."""
+    searched: SearchedSizes
     notes: tuple[str, ...] = ()
+
+    @property
+    def late_by_failures(self) -> Size | None:
+        """The smallest size that would meet the date without failures, but misses it with them; None: there is none."""
+        date = self.days
+        if date is None:
+            return None
+        return next((size for size in self.sizes if size.run.days <= date < size.run.days_with_failures), None)
 
     @property
     def trained(self) -> Trained:
@@ -115,15 +140,19 @@ def how_many(
     margin: Annotated[str | float | None, MARGIN] = None,
     set: Changes | None = None,  # noqa: A002 - the option's name
     catalogue: Folder = None,
+    progress: Callable[[int, int], None] | None = None,
     **considered: Any,
 ) -> Sizing:
     """The fewest accelerators of a kind of machine that train on all tokens by a date, or within a budget.
 
-    `on` names the machine without a count; it grows by whole nodes. Every count is looked at from the fewest that could
-    do at full rate up to the first that does, so there is none below it; then a few up to a quarter more for a
-    cheaper one. For a budget alone counts lie farther apart as they grow: what a run costs hardly changes between
-    them. Without a batch, a step has four million tokens. Layouts are restricted, and numbers of the machine set, as in
-    `plan`.
+    `on` names the machine without a count; it grows by whole nodes. `days` include failures, checkpoints and restarts
+    at the rates of other clusters; `usd` does not. Times do not fall steadily with the count, because a layout must
+    divide it. A first pass therefore looks at 8 to 16 sizes per doubling, up to one that suffices. A second pass looks
+    at every size between the lower bound and that size; if they are more than 2,000, at multiples of more nodes
+    (`searched`). Then a few sizes up to a quarter larger are tried for a cheaper one. A budget alone needs the first
+    pass only: the cost hardly changes between its sizes. Without a batch, a step has four million tokens. Layouts are
+    restricted, and numbers of the machine set, as in `plan`. `progress` receives the number of sizes looked at and the
+    current size.
     """
     if days is None and usd is None:
         raise DescriptionError("how many for what? Give days, or usd, or both")
@@ -143,20 +172,43 @@ def how_many(
     ).on_any_count(question="to ask how many")
     step = asked.step
     amount = TOKENS.read(tokens, "tokens")
-    counter = _Counter(step=step, space=asked.space, tokens=amount, machine=asked.machine)
+    counter = _Counter(step=step, space=asked.space, tokens=amount, machine=asked.machine, progress=progress)
     budget = None if usd is None else PRICE.read(usd, "usd")
 
-    def keeps(size: Size) -> bool:
-        late = days is not None and size.run.days > days
-        return not late and (budget is None or (size.usd is not None and size.usd <= budget))
+    def in_time(size: Size) -> bool:
+        return days is None or size.run.days_with_failures <= days
 
-    smallest = None
-    for size in counter.upward(counter.least(days), days):
+    def keeps(size: Size) -> bool:
+        return in_time(size) and (budget is None or (size.usd is not None and size.usd <= budget))
+
+    least = counter.least(days)
+    smallest, enough, looked_to = None, None, least
+    for looked_to in counter.coarse(least):
+        size = counter.at(looked_to, days)
+        if size is None:
+            continue
         if keeps(size):
             smallest = size
             break
+        if enough is None and in_time(size):
+            enough = size
         if budget is not None and (size.usd is None or size.usd * counter.spared(size) > budget):
-            break  # what a chip costs for a second does not depend on how many there are
+            break  # the cost per accelerator-second does not depend on the count
+    every, upper = None, smallest or enough
+    if days is not None and upper is not None:
+        every = counter.apart(least, upper.accelerators)
+        end = looked_to if smallest is not None else min(looked_to, 2 * upper.accelerators)
+        for count in range(-(-least // every) * every, end, every):
+            size = counter.at(count, days)
+            if size is not None and keeps(size):
+                smallest = size
+                break
+    if smallest is not None:
+        looked_to = smallest.accelerators
+    searched = SearchedSizes(least=least, most=looked_to, count=len(counter.sizes), every=every)
+    if smallest is None:
+        for count in counter.doublings(least, looked_to):
+            counter.at(count)
     cheapest = None
     if smallest is not None:
         unit, fewest = counter.unit, smallest.accelerators
@@ -175,6 +227,7 @@ def how_many(
         days=days,
         usd=budget,
         sizes=tuple(sorted(counter.found, key=lambda size: size.accelerators)),
+        searched=searched,
         smallest=None if smallest is None else counter.with_ranges(smallest),
         cheapest=None if cheapest is None else counter.with_ranges(cheapest),
         notes=asked.notes,
@@ -182,11 +235,20 @@ def how_many(
 
 
 class _Counter:
-    """Sizes of one kind of machine, each looked at once."""
+    """Sizes of one kind of machine, each timed once."""
 
-    def __init__(self, *, step: TrainingStep, space: Space, tokens: float, machine: Callable[[int], Cluster]) -> None:
+    def __init__(
+        self,
+        *,
+        step: TrainingStep,
+        space: Space,
+        tokens: float,
+        machine: Callable[[int], Cluster],
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
         self.step, self.space, self.tokens, self.machine = step, space, tokens, machine
-        self.unit = min(_UNIT, machine(_UNIT).dimensions[0].size)
+        self.progress = progress
+        self.unit = lcm(min(_UNIT, machine(_UNIT).dimensions[0].size), _stated_factor(space))
         self.sizes: dict[int, Size | None] = {}
 
     @property
@@ -208,23 +270,35 @@ class _Counter:
         """Of all products of the run, at the rate that a chip sustains in them."""
         return product_seconds(self.step, self.machine(self.unit)) * self.tokens / self.step.tokens
 
-    def upward(self, first: int, days: float | None) -> Iterator[Size]:
-        """Counts from the first, those alone that keep the date where there is one."""
-        within = None if days is None else days * DAY * self.step.tokens / self.tokens
-        for count in range(first, first + _MOST * self.unit, self.unit):
-            rough = max(1, count // (_EVERY * self.unit))
-            if days is None and count % (self.unit << (rough.bit_length() - 1)):
-                continue
-            size = self._at(count, within=within)
-            if size is not None:
-                self.sizes[size.accelerators] = size
-                yield size
+    def coarse(self, least: int) -> Iterator[int]:
+        """Yield 8 to 16 sizes per doubling, from the lower bound up."""
+        count, last = least, max(_LARGEST, 4 * least)
+        while count <= last:
+            yield count
+            apart = self.unit << (max(1, count // (_EVERY * self.unit)).bit_length() - 1)
+            count = (count // apart + 1) * apart
 
-    def at(self, count: int) -> Size | None:
-        """The fastest layout on so many; None: none fits or divides."""
-        if count not in self.sizes:
-            self.sizes[count] = self._at(count)
-        return self.sizes[count]
+    def apart(self, least: int, most: int) -> int:
+        """Return the distance of sizes by which no more than so many lie between two sizes."""
+        return self.unit << max(0, (most - least) // self.unit // _MOST).bit_length()
+
+    def doublings(self, least: int, most: int) -> Iterator[int]:
+        """Yield powers of two of the unit between two sizes."""
+        count = self.unit
+        while count <= most:
+            if count >= least:
+                yield count
+            count *= 2
+
+    def at(self, count: int, days: float | None = None) -> Size | None:
+        """Return the fastest layout of a size; None: none fits or divides, or none takes as few `days`."""
+        known = self.sizes.get(count)
+        if known is None and (count not in self.sizes or days is None):
+            known = self._at(count, within=None if days is None else days * DAY * self.step.tokens / self.tokens)
+            self.sizes[count] = known
+            if self.progress is not None:
+                self.progress(len(self.sizes), count)
+        return known
 
     def _at(self, count: int, *, within: float | None = None) -> Size | None:
         cluster = self.machine(count)
@@ -248,3 +322,9 @@ class _Counter:
         timed, samples = UnderUncertainty(estimator=ClosedForm()).with_samples(self.step, cluster, size.mapping)
         run = run_of(self.tokens, timed, step_costs(timed, cluster, samples=samples), cluster)
         return replace(size, run=run, basis=step_basis(cluster, self.step, size.mapping))
+
+
+def _stated_factor(space: Space) -> int:
+    """Return a factor that every usable count has, because the degrees of a layout are restricted."""
+    degrees = (getattr(space, axis.name) for axis in TAKING)
+    return prod(gcd(*degree) if degree else 1 for degree in degrees)

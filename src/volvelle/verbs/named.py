@@ -7,6 +7,7 @@ from volvelle.catalogue import Catalogue
 from volvelle.catalogue.saved_file import is_yaml_name
 from volvelle.errors import DescriptionError, brief
 from volvelle.estimators.calibration import with_margin
+from volvelle.input_limits import other_reader
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.what_if import Changes
 from volvelle.workload.families.shape import Transformer
@@ -75,4 +76,7 @@ def model_of(given: Model, catalogue: Catalogue) -> Transformer:
         from volvelle.interchange.huggingface import read_config  # noqa: PLC0415 - only for files
 
         return read_config(Path(given))
+    other = other_reader(given, b"") if Path(given).is_file() else ""
+    if other:
+        raise DescriptionError(f"{given!r} is no model's config.json: {other}")
     return catalogue.model(given)

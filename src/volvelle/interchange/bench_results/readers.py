@@ -6,7 +6,7 @@ from math import inf
 from pathlib import Path
 
 from volvelle.errors import DescriptionError, brief
-from volvelle.input_limits import read_bytes
+from volvelle.input_limits import other_reader, read_bytes
 from volvelle.interchange.bench_results.result import BenchResult, Fields, spread_evenly
 
 _SHAPES = (
@@ -22,9 +22,13 @@ _SERVER = {"tp_size": "tp", "pp_size": "pp", "dp_size": "dp", "ep_size": "ep", "
 def read_results(file: Path) -> tuple[BenchResult, ...]:
     """All runs of a file: one, or one a line."""
     try:
-        text = read_bytes(file, most=_LARGEST).decode("utf-8", "replace")
+        held = read_bytes(file, most=_LARGEST)
     except FileNotFoundError:
         raise DescriptionError(f"{str(file)!r} does not exist; give {_SHAPES}") from None
+    other = other_reader(str(file), held[:64])
+    if other:
+        raise DescriptionError(f"{str(file)!r} is no result of a benchmark: {other}")
+    text = held.decode("utf-8", "replace")
     found = tuple(_result(fields, place) for fields, place in _objects(text, file.name))
     if not found:
         raise DescriptionError(f"{file.name} is empty; give {_SHAPES}")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 
 _COLOUR = re.compile(r"\x1b\[[0-9;:?]*[A-Za-z]")
 _PREFIXES = (
@@ -87,6 +87,16 @@ def count(text: str, what: str) -> int:
     if found != int(found):
         raise RefusedError(f"{what} is {text.strip()[:40]}, and must be a whole number")
     return int(found)
+
+
+def printed_flop_rate(text: str) -> float | None:
+    """Return FLOP per second from TFLOP/s as printed; None: there is no positive number. A second number is a mean."""
+    first = text.partition("/")[0].strip().replace(",", "").removesuffix("TFLOPS")
+    try:
+        value = float(first)
+    except ValueError:
+        return None
+    return 1e12 * value if 0.0 < value < inf else None
 
 
 def once(text: str, key: str) -> None:

@@ -33,6 +33,8 @@ class LoggedStep:
     """Sequences, where the line says them."""
     power: float | None = None
     """Watts a chip."""
+    flop_rate: float | None = None
+    """FLOP per second and chip as printed. Tools count differently, so it only serves as a check."""
     memory: float | None = None
     """Bytes that were reserved on a chip at most."""
     clock: float | None = None
@@ -70,6 +72,11 @@ class LoggedRun:
     def power(self) -> float | None:
         """Watts a chip in the steady steps, the middle one of those that say it."""
         return _middle([step.power for step in self.steady_steps])
+
+    @property
+    def flop_rate(self) -> float | None:
+        """FLOP per second and chip as printed in the steady steps, the middle one of those that print it."""
+        return _middle([step.flop_rate for step in self.steady_steps])
 
     @property
     def memory(self) -> float | None:

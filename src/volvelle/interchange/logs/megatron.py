@@ -1,14 +1,14 @@
 """Megatron-LM and what descends from it: BigScience, GPT-NeoX, Megatron-Bridge, Primus, MindSpeed.
 
-One line a log interval, its time a mean over the interval; arguments are dumped above. FLOP rates that it prints follow
-the version's own count, so they are kept as text and never used.
+One line a log interval, its time a mean over the interval; arguments are dumped above. Printed FLOP rates follow the
+version's own count, so they only serve to check the time.
 """
 
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from volvelle.interchange.logs.lines import Line, RefusedError, count, number, once
+from volvelle.interchange.logs.lines import Line, RefusedError, count, number, once, printed_flop_rate
 from volvelle.interchange.logs.logged import LoggedRun, LoggedStep, Refused
 from volvelle.interchange.logs.runs import RESERVED, RunReader
 
@@ -18,6 +18,7 @@ _ITERATION = re.compile(r"\biteration\s+(\d+)\s*/\s*(\d+|infinity)\b")
 _ARGUMENT = re.compile(r"^\s*(?P<name>[a-z][a-z0-9_]*)\s\.{2,}\s(?P<value>[^\s:.][^|]*?)(?:\.{3,}\w+)?\s*$")
 _MEMORY = re.compile(r"memory \(MB\) \|.*?\bmax reserved:\s*(\d+(?:\.\d+)?)\b")
 _BATCH = re.compile(r"^glo(?:bal|abl) batch size$")
+_FLOP_RATE = re.compile(r"^(?:throughput per GPU \(TFLOP/s/GPU\)|TFLOPs|model TFLOP/s/GPU|approx flops per GPU)$")
 
 
 def is_step(text: str) -> bool:
@@ -60,6 +61,7 @@ def _step(line: Line) -> tuple[LoggedStep, int | None]:
         number(mean, "the mean time")
     batch = next((value for key, value in said.items() if _BATCH.match(key)), None)
     power = next((value for key, value in said.items() if key.startswith("power per GPU")), None)
+    rate = next((value for key, value in said.items() if _FLOP_RATE.match(key)), None)
     total = None if iteration[2] == "infinity" else count(iteration[2], "iterations")
     when = _WHEN.search(line.text)
     if said.get("number of nan iterations", "0").strip() not in ("0", ""):
@@ -71,6 +73,7 @@ def _step(line: Line) -> tuple[LoggedStep, int | None]:
             seconds=seconds,
             batch=None if batch is None else count(batch, "the global batch"),
             power=None if power is None else number(power, "the power"),
+            flop_rate=None if rate is None else printed_flop_rate(rate),
             clock=None if when is None else datetime.fromisoformat(when[1]).replace(tzinfo=UTC).timestamp(),
         ),
         total,

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable
 
-from volvelle.interchange.logs.lines import Line, RefusedError, count, number, once
+from volvelle.interchange.logs.lines import Line, RefusedError, count, number, once, printed_flop_rate
 from volvelle.interchange.logs.logged import LoggedRun, LoggedStep, Refused
 from volvelle.interchange.logs.runs import RunReader
 
 _TIME = "train_step_timing in s:"
+_FLOP_RATES = ("TFLOPS_per_GPU", "tflops_per_sec_per_gpu")
 _ITERATION = re.compile(r"iteration (\d+)/(\d+)")
 
 
@@ -34,6 +35,7 @@ def _step(line: Line) -> tuple[LoggedStep, int | None]:
     if _TIME[:-1] not in said:
         raise RefusedError("cut before its time")
     batch = said.get("global_batch_size")
+    rate = next((said[name] for name in _FLOP_RATES if name in said), None)
     reserved = said.get("max_memory_reserved") or said.get("peak_memory_usage")
     return (
         LoggedStep(
@@ -43,6 +45,7 @@ def _step(line: Line) -> tuple[LoggedStep, int | None]:
             seconds=number(said[_TIME[:-1]], "the time"),
             batch=None if batch is None else count(batch, "the global batch"),
             memory=None if reserved is None else number(reserved, "memory"),
+            flop_rate=None if rate is None else printed_flop_rate(rate),
             beside="",
         ),
         count(iteration[2], "iterations"),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from volvelle.errors import DescriptionError
-from volvelle.input_limits import read_bytes
+from volvelle.input_limits import other_reader, read_bytes
 from volvelle.interchange.logs import (
     deepspeed,
     gemm,
@@ -54,6 +54,9 @@ def read_log(file: Path) -> Log:
         held = read_bytes(file, most=_LARGEST)
     except FileNotFoundError:
         raise DescriptionError(f"{str(file)!r} does not exist; give a log of {_SHAPES}") from None
+    other = other_reader(str(file), held[:64])
+    if other:
+        raise DescriptionError(f"{str(file)!r} is no log: {other}")
     if b"\0" in held:
         place = held[: held.index(b"\0")].count(b"\n") + 1
         raise DescriptionError(f"{file.name}, line {place}: binary, not text; give a log of {_SHAPES}")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from volvelle.interchange.logs.lines import Line, RefusedError, count, number, once
+from volvelle.interchange.logs.lines import Line, RefusedError, count, number, once, printed_flop_rate
 from volvelle.interchange.logs.logged import TOKEN, LoggedRun, LoggedStep, Refused
 from volvelle.interchange.logs.runs import RunReader
 
@@ -12,6 +12,7 @@ _LOOKS = re.compile(r"\bstep:\s*\S+.*\b(?:tps|wps):")
 _STEP = re.compile(r"\bstep:\s*(?P<step>\d+)(?:\s*/\s*(?P<total>\d+))?")
 _RATE = re.compile(r"\b(?:tps|wps):\s*(?P<rate>\S+)(?P<more>\s+\S.*)?$")
 _MEMORY = re.compile(r"memory:\s*(?P<size>\S+?)G(?P<binary>i?)B\((?P<share>[\d.]+)%\)")
+_FLOP_RATE = re.compile(r"\btflops:\s*(?P<rate>[\d.,]+)")
 _WHEN = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3})")
 _SETTINGS = {
     "local_batch_size": re.compile(r"local batch size:? (\d+)"),
@@ -50,7 +51,7 @@ def _step(line: Line) -> tuple[LoggedStep, int | None]:
         raise RefusedError("no step with tokens a second")
     if not line.ended and rate["more"] is None:
         raise RefusedError("the file ends in this line: its rate may be cut")
-    when = _WHEN.search(line.text)
+    when, printed = _WHEN.search(line.text), _FLOP_RATE.search(line.text)
     clock = None
     if when is not None:
         clock = datetime.fromisoformat(when[1]).replace(tzinfo=UTC).timestamp() + 1e-3 * int(when[2])
@@ -64,6 +65,7 @@ def _step(line: Line) -> tuple[LoggedStep, int | None]:
             step=count(step["step"], "the step"),
             seconds=1.0 / number(rate["rate"], "tokens a second", grouped=True),
             memory=size or None,
+            flop_rate=None if printed is None else printed_flop_rate(printed["rate"]),
             clock=clock,
         ),
         None if step["total"] is None else count(step["total"], "steps"),

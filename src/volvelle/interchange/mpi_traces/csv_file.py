@@ -17,7 +17,7 @@ import numpy as np
 
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError, brief
-from volvelle.input_limits import read_bytes
+from volvelle.input_limits import other_reader, read_bytes
 from volvelle.interchange.mpi_traces.event_columns import (
     RANKS_FROM_ZERO,
     REQUEST,
@@ -56,6 +56,9 @@ def _lines(file: Path) -> TextIO:
         raise DescriptionError(f"there is no trace {str(file)!r}; give a CSV of events") from None
     if found[:2] == _GZIP:
         found = _unpacked(found, file)
+    other = other_reader(str(file), found[:64])
+    if other and not other.endswith(f"volvelle mpi {file}"):
+        raise DescriptionError(f"{str(file)!r} is no CSV of events: {other}")
     if not found.strip():
         raise DescriptionError(f"the trace {str(file)!r} is empty; give a row for every call")
     return io.TextIOWrapper(io.BytesIO(found), encoding="utf-8-sig", newline=None)

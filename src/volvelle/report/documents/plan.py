@@ -84,6 +84,18 @@ SizeEntry = create_model(
 )
 
 
+class SearchedEntry(Document):
+    """The sizes that a search looked at for the smallest."""
+
+    least: int
+    """Fewer accelerators cannot meet the date, even at the full rate of their products."""
+    most: int
+    count: int
+    """Number of sizes looked at."""
+    every: int | None
+    """The search looked at every multiple of this number from `least` to `most`; None: fewer sizes."""
+
+
 class SizingDocument(Document):
     """How many accelerators of a kind of machine a run takes."""
 
@@ -103,6 +115,7 @@ class SizingDocument(Document):
     """The cheapest of those looked at that keep them."""
     sizes: list[SizeEntry]  # type: ignore[valid-type]
     """All that were looked at and can run."""
+    searched: SearchedEntry
     notes: list[str]
 
 

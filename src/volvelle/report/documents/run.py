@@ -19,4 +19,6 @@ class RunEntry(Document):
     """Dollars an hour of an accelerator that were reckoned with, and when that was offered."""
     ettr: float | None
     """Effective training time ratio where it is interrupted as other clusters are."""
+    days_with_failures: float
+    """Days with failures, checkpoints and restarts."""
     ranges: dict[str, Range]

@@ -7,7 +7,7 @@ from volvelle.quantities import DOLLARS, SECONDS, TOKEN_COUNT, show
 from volvelle.report.compare_text import difference_lines
 from volvelle.report.documents.plan import SizingDocument
 from volvelle.report.estimate_pictures import time_picture
-from volvelle.report.how_many_text import shown_sizes
+from volvelle.report.how_many_text import limit_words, search_words, shown_sizes, unmet_words
 from volvelle.report.notebook.shown import Presentation, Row, Shown, itself, under
 from volvelle.report.page.sizing import days_picture
 from volvelle.report.plan_words import dead_end_words, degrees_text, layout_cells
@@ -74,11 +74,9 @@ PLAN = Presentation(verb="plan", document=itself, rows=_rows, shown=_shown)
 
 
 def _sizing(sizing: Sizing) -> Shown:
-    wanted = [f"{sizing.days:g} days"] if sizing.days is not None else []
-    wanted += [show(sizing.usd, DOLLARS)] if sizing.usd is not None else []
     figures = [
         f"{sizing.step.model.parameters() / 1e9:.4g} B parameters, {sizing.step.batch} sequences of {sizing.sequence} "
-        f"a step, {show(sizing.tokens, TOKEN_COUNT)} tokens within {' and '.join(wanted)}"
+        f"a step, {show(sizing.tokens, TOKEN_COUNT)} tokens within {limit_words(sizing)}"
     ]
     if sizing.smallest is not None:
         figures += _size("the fewest", sizing.smallest)
@@ -87,18 +85,18 @@ def _sizing(sizing: Sizing) -> Shown:
     rows = tuple(
         (
             f"{size.accelerators:,}",
-            f"{size.run.days:,.1f}",
+            f"{size.run.days_with_failures:,.1f}",
             f"{100 * size.utilisation:.1f} %",
             "–" if size.usd is None else show(size.usd, DOLLARS),
             degrees_text(size.mapping),
         )
         for size in shown_sizes(sizing)
     )
-    columns = ("accelerators", "days", "MFU", "money", "layout")
+    columns = ("accelerators", "days with failures", "MFU", "money", "layout")
     return Shown(
         title=f"{sizing.model} on {sizing.system}: how many accelerators",
         figures=figures,
-        warnings=[*sizing.notes, *(() if sizing.smallest else ("no count that was looked at does it",))],
+        warnings=[*sizing.notes, *(search_words(sizing) if sizing.smallest else (unmet_words(sizing),))],
         pictures=(lambda width: days_picture(sizing, width=width),) if sizing.sizes else (),
         sheets=(
             Sheet(

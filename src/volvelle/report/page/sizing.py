@@ -4,7 +4,7 @@ from volvelle.quantities import DOLLARS, TOKEN_COUNT, show
 from volvelle.report.figures.engine import Chart
 from volvelle.report.figures.lines import line_chart
 from volvelle.report.figures.theme import WIDE
-from volvelle.report.how_many_text import shown_sizes
+from volvelle.report.how_many_text import latest_days, limit_words, search_words, shown_sizes, unmet_words
 from volvelle.report.page.builder import page
 from volvelle.report.page.parts import Cell, Facts, Grid, Headline, Part, Picture, Row, Section, Warned
 from volvelle.report.plan_words import choices_text, degrees_text
@@ -14,10 +14,8 @@ from volvelle.verbs.how_many import Size, Sizing
 
 def sizing_page(sizing: Sizing, *, command: str = "") -> str:
     """The page."""
-    wanted = [f"{sizing.days:g} days"] if sizing.days is not None else []
-    wanted += [show(sizing.usd, DOLLARS)] if sizing.usd is not None else []
-    within = " and ".join(wanted)
-    sections = [Section(title="", anchor="answer", parts=_headlines(sizing, within))]
+    within = limit_words(sizing)
+    sections = [Section(title="", anchor="answer", parts=_headlines(sizing))]
     if sizing.sizes:
         sections.append(_curve(sizing))
     step = sizing.step
@@ -39,15 +37,16 @@ def sizing_page(sizing: Sizing, *, command: str = "") -> str:
     )
 
 
-def _headlines(sizing: Sizing, within: str) -> tuple[Part, ...]:
+def _headlines(sizing: Sizing) -> tuple[Part, ...]:
     notes = tuple(Warned(f"{note[0].upper()}{note[1:]}.") for note in sizing.notes)
     smallest, cheapest = sizing.smallest, sizing.cheapest
     if smallest is None:
-        return (Headline(value="none", says=f"no count that was looked at keeps {within}", parts=notes, fails=True),)
-    late = smallest.run.ranges.get("days")
-    if late is not None and sizing.days is not None and late.high > sizing.days:
-        said = f"The date lies inside its range: it may take up to {late.high:,.1f} days, not {sizing.days:g}."
-        notes = (*notes, Warned(said))
+        return (Headline(value="none", says=unmet_words(sizing), parts=notes, fails=True),)
+    latest = latest_days(smallest)
+    if latest is not None and sizing.days is not None and latest > sizing.days:
+        warning = f"The date lies inside the range: the run may take {latest:,.1f} days with failures."
+        notes = (*notes, Warned(warning))
+    notes = (*notes, *map(Warned, search_words(sizing)))
     spent = smallest.run.ranges.get("usd_owned")
     if spent is not None and sizing.usd is not None and spent.high > sizing.usd:
         notes = (*notes, Warned(f"The budget lies inside its range: it may cost up to {show(spent.high, DOLLARS)}."))
@@ -70,10 +69,10 @@ def days_picture(sizing: Sizing, *, width: float = WIDE) -> Chart:
     """Days over the count."""
     sizes = shown_sizes(sizing)
     return line_chart(
-        {"days": [size.run.days for size in sizes]},
+        {"days with failures": [size.run.days_with_failures for size in sizes]},
         places=[f"{size.accelerators:,}" for size in sizes],
-        title="Days of the run",
-        about="Days of the run by the number of accelerators.",
+        title="Days of the run with failures",
+        about="Days of the run with failures by the number of accelerators.",
         x_title="accelerators",
         y_title="days",
         limits=[(sizing.days, f"{sizing.days:g} days")] if sizing.days is not None else (),
@@ -106,7 +105,7 @@ def _curve(sizing: Sizing) -> Section:
         return Row(
             cells=(
                 Cell(text=f"{size.accelerators:,}", value=float(size.accelerators)),
-                Cell(text=f"{size.run.days:,.1f}", value=size.run.days),
+                Cell(text=f"{size.run.days_with_failures:,.1f}", value=size.run.days_with_failures),
                 Cell(text=f"{100 * size.utilisation:.1f} %", value=size.utilisation),
                 "–" if size.usd is None else Cell(text=show(size.usd, DOLLARS), value=size.usd),
                 f"{degrees_text(size.mapping)}; {choices_text(size.mapping)}",
@@ -114,7 +113,7 @@ def _curve(sizing: Sizing) -> Section:
             chosen=size.accelerators in best,
         )
 
-    columns = ("accelerators", "days", "MFU", "money", "layout")
+    columns = ("accelerators", "days with failures", "MFU", "money", "layout")
     grid = Grid(
         title="Counts that were looked at",
         columns=columns,

@@ -19,6 +19,7 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.interchange.logs.logged import Log, LoggedGemm
 from volvelle.interchange.logs.run_settings import reserved_memory
 from volvelle.laws.shrinkage import shrunk_shift
+from volvelle.quantities import FLOP_PER_SECOND, SECONDS, show
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.own_runs.questions import OwnRun
 from volvelle.workload.elements import element_bytes
@@ -62,6 +63,14 @@ def own_products(rows: Sequence[LoggedGemm], cluster: Cluster, element: str | No
         if kind is None:
             raise DescriptionError(f"line {row.line} of the products does not say the element type; give --element")
         sizes = {"m": row.m, "n": row.n, "k": row.k, "batch": row.batch}
+        peak = float(np.max(cluster.chip.matrix_rate(kind)))
+        rate = 2.0 * row.batch * row.m * row.n * row.k / row.seconds
+        if rate > peak:
+            raise DescriptionError(
+                f"line {row.line} of the products: {row.m} × {row.n} × {row.k} in {show(row.seconds, SECONDS)} are "
+                f"{show(rate, FLOP_PER_SECOND)}, above the {kind} peak of {cluster.chip.name}, "
+                f"{show(peak, FLOP_PER_SECOND)}; check --element and --on"
+            )
         ratio = sustained_ratio(cluster, kind, seconds=row.seconds, **sizes)
         if ratio is not None:
             ratios.append(ratio)

@@ -17,6 +17,7 @@ from volvelle.interchange.logs.steady import FEWEST
 from volvelle.mapping.parallelism import CHOICES, Recompute
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.named import Model, model_of
+from volvelle.verbs.own_runs.plausibility import check_step_time
 from volvelle.verbs.question import question_of
 from volvelle.workload.families.shape import Experts, Transformer
 
@@ -106,6 +107,7 @@ def own_run(
         catalogue=catalogue,
         **layout,
     )
+    check_step_time(logged.place, asked.step, asked.cluster, seconds=seconds, printed=logged.flop_rate)
     system = with_margin(asked.cluster, 0.0)
     run = Run(
         row=TrainingMeasurement(

@@ -192,7 +192,8 @@ def test_a_log_that_contradicts_the_machine_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_a_log_does_not_say_must_be_told(tmp_path: Path) -> None:
-    text = "\n".join(line for line in megatron_log(1.0).split("\n") if " ... " not in line and ".. " not in line)
+    log = megatron_log(8.0, seq_length=8192)
+    text = "\n".join(line for line in log.split("\n") if " ... " not in line and ".. " not in line)
     files = written(tmp_path, text)
     with pytest.raises(DescriptionError, match="which model ran is not said: give --model"):
         calibrate_from(files, on="dgx-h100/8")
@@ -201,7 +202,7 @@ def test_what_a_log_does_not_say_must_be_told(tmp_path: Path) -> None:
 
 
 def test_runs_of_two_element_types_are_calibrated_apart(tmp_path: Path) -> None:
-    files = written(tmp_path, megatron_log(1.0), megatron_log(0.7, fp8="hybrid"))
+    files = written(tmp_path, megatron_log(4.0), megatron_log(2.8, fp8="hybrid"))
     with pytest.raises(DescriptionError, match="the element type fp8"):
         calibrate_from(files, on="dgx-h100/8")
 
