@@ -283,12 +283,16 @@ def _laws(answer: Answer) -> Table:
 def money_words(answer: Answer) -> str:
     """Return the terms that owned money rests on, in words."""
     given, chip = answer.costs.assumptions, answer.cluster.chip
-    price = "" if chip.price is None else f" at {show(float(chip.price), DOLLARS)}"
+    power = (
+        f"Power: accelerators at {100 * float(given.load):.0f} % and hosts at {100 * float(given.host_load):.0f} % of "
+        f"their rating, PUE {float(answer.cluster.pue):.3g}."
+    )
+    if chip.price is None:
+        return f"Money: no price of {chip.name} is known. {power}"
     plant = "" if given.plant_price is None else f"plant {float(given.plant_price):.3g} USD/W, "
     return (
-        f"Money, as volvelle cost has it: {chip.name}{price}, hosts and network {100 * float(given.overhead):.0f} % on "
-        f"top; {plant}interest {100 * float(given.interest):.3g} %, maintenance {100 * float(given.maintenance):.3g} % "
-        f"a year; {float(given.life) / 31_557_600:.0f} years at {100 * float(given.use):.0f} % use; "
-        f"{float(given.energy_price) * 3.6e6:.2f} USD/kWh. Power: accelerators at {100 * float(given.load):.0f} % and "
-        f"hosts at {100 * float(given.host_load):.0f} % of their rating, PUE {float(answer.cluster.pue):.3g}."
+        f"Money, as volvelle cost has it: {chip.name} at {show(float(chip.price), DOLLARS)}, hosts and network "
+        f"{100 * float(given.overhead):.0f} % on top; {plant}interest {100 * float(given.interest):.3g} %, maintenance "
+        f"{100 * float(given.maintenance):.3g} % a year; {float(given.life) / 31_557_600:.0f} years at "
+        f"{100 * float(given.use):.0f} % use; {float(given.energy_price) * 3.6e6:.2f} USD/kWh. {power}"
     )
