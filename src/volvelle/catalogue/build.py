@@ -227,7 +227,7 @@ def build_cluster(
         chip=chip,
         calibrations=calibrations,
         dimensions=tuple(dimensions),
-        host_power=figures.read("host_power", file.host_power, CLUSTER["host_power"]) if file.host_power else 0.0,
+        host_power=figures.read("host_power", file.host_power, CLUSTER["host_power"]) if file.host_power else None,
         host_rate=host.sustained if host else None,
         host_link=host,
         host_memory=shared("memory"),

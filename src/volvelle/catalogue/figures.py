@@ -1,11 +1,12 @@
 """From a datum in a file to a figure: units read, spread understood, source known."""
 
 from collections.abc import Callable, Collection
+from typing import cast
 
-from volvelle.catalogue.schema import Datum
+from volvelle.catalogue.schema import Datum, Kind, SpreadFile
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError, SourceError, brief
-from volvelle.quantities import parse
+from volvelle.quantities import Quantity, parse
 from volvelle.spread import AbstractSpread, Evidence, Figure, Interval, LogNormal, Normal
 
 _MOST = 0.8
@@ -33,6 +34,24 @@ def read_figure(datum: Datum, domain: NumberDomain, *, where: str, sources: Coll
         for end in figure.bounds(1.0 if isinstance(figure.spread, Interval) else _MOST):
             domain.check(end, f"{where}: an end of its spread")
     return figure
+
+
+def as_datum(figure: Figure, kind: Quantity) -> Datum:
+    """Return a figure as a file would state it, in the unit of its kind."""
+    unit, spread = kind.base, figure.spread
+    stated = None
+    if isinstance(spread, Interval):
+        stated = SpreadFile(interval=(f"{spread.low!r} {unit}", f"{spread.high!r} {unit}"))
+    elif isinstance(spread, LogNormal):
+        stated = SpreadFile(lognormal=spread.factor)
+    return Datum(
+        value=f"{figure.value!r} {unit}",
+        kind=cast("Kind", figure.evidence.name.lower()),
+        source=figure.source,
+        spread=stated,
+        note=figure.note,
+        date=figure.date or None,
+    )
 
 
 def _reader(domain: NumberDomain, where: str) -> Callable[[str | int | float], float]:

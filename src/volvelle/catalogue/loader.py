@@ -13,7 +13,9 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from volvelle.catalogue.build import build_calibration, build_chip, build_cluster, build_link, build_model
+from volvelle.catalogue.figures import as_datum
 from volvelle.catalogue.names import EntryNames
+from volvelle.catalogue.price_rows import price_without_host
 from volvelle.catalogue.references import References
 from volvelle.catalogue.saved_file import is_yaml_name
 from volvelle.catalogue.schema import (
@@ -34,6 +36,7 @@ from volvelle.errors import DescriptionError, SourceError, UnknownNameError, bri
 from volvelle.estimators.calibration import CONSTANTS, Calibrations, calibrated
 from volvelle.estimators.stack import Stack
 from volvelle.input_limits import read_text, refuse_overgrown
+from volvelle.quantities import DOLLARS
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
 from volvelle.system.link import Link
@@ -127,8 +130,10 @@ class Catalogue:
     # -- files as written --------------------------------------------------------------------------------------
 
     def chip_file(self, name: str) -> ChipFile:
-        """A chip as its file states it."""
-        return self._file("chips", name, ChipFile)
+        """Return a chip as its file states it, with the price of its newest offers unless the file states its own."""
+        file = self._file("chips", name, ChipFile)
+        price = None if file.price is not None else price_without_host(file.name)
+        return file if price is None else file.model_copy(update={"price": as_datum(price, DOLLARS)})
 
     def chip_family(self, name: str) -> str:
         """The family of a chip, by the one line of its file that states it: many are asked for at once."""
@@ -162,6 +167,8 @@ class Catalogue:
 
     def entry(self, room: str, name: str) -> Entry:
         """An entry of any room as its file states it; of a cluster, with or without a number of accelerators."""
+        if room == "chips":
+            return self.chip_file(name)
         return cast("Entry", self._file(room, name.partition("/")[0], ROOMS[room][1]))
 
     def _file(self, room: str, given: str, schema: type[File]) -> File:
@@ -232,6 +239,7 @@ class Catalogue:
             calibrations=self.calibrations(file.chip, stack=stack),
             sources=self.sources,
         )
+        cluster = replace(cluster, catalogue_folders=self._folders)
         if slash:
             return cluster
         asked = (

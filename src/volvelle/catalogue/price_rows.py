@@ -1,18 +1,20 @@
-"""What accelerators were sold or offered for: the rows of ``data/prices/accelerators.csv`` and their middle."""
+"""Prices of accelerators: the rows of ``data/prices/accelerators.csv``, and the median of the newest."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from statistics import median
 from typing import Literal, cast, get_args
 
 from volvelle.catalogue.packaged_rows import packaged_rows
+from volvelle.catalogue.price_window import newest
+from volvelle.economics.usual_terms import USUAL_HOSTS
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.spread import Evidence, Figure, Interval, LogNormal
 
 Scope = Literal["chip", "board", "server"]
 _SOURCE = "epoch-hardware"
-_SINGLE = 1.3
-"""Spread of a price that one offer alone states, one standard deviation as a factor, as in the chips' own entries."""
+_SINGLE = {"vendor": 1.3, "derived": 1.5}
+"""Spread of a price that one row alone states, one standard deviation as a factor: an offer, or an estimate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,28 @@ class AcceleratorPrice:
 
 
 @cache
+def price_without_host(chip: str) -> Figure | None:
+    """Return the price of a chip by its newest offers, or None if there are none.
+
+    Where only whole servers were offered, the usual price of hosts is taken off.
+    """
+    if not any(row.chip == chip for row in price_rows()):
+        return None
+    found = accelerator_price(chip)
+    if not found.with_host:
+        return found.figure
+    assert found.figure.spread is not None, "every price has a spread"
+    share = 1.0 / (1.0 + USUAL_HOSTS)
+    return replace(
+        found.figure,
+        value=share * found.figure.value,
+        evidence=Evidence.DERIVED,
+        spread=found.figure.spread.times(share),
+        note=f"{found.figure.note}; a whole server, less {100 * USUAL_HOSTS:.0f} % of the rest for the host",
+    )
+
+
+@cache
 def price_rows() -> tuple[PriceRow, ...]:
     """All rows, by chip and date."""
     found = []
@@ -68,12 +92,15 @@ def price_rows() -> tuple[PriceRow, ...]:
 
 
 def accelerator_price(chip: str, *, since: str = "", until: str = "") -> AcceleratorPrice:
-    """The middle of what a chip was offered for between two dates, with all offers as its interval.
+    """Return the median of the offers of a chip, with all of them as its interval.
 
-    Offers of chips and boards are taken where there are any, of whole servers otherwise.
+    Without dates, offers count that are at most a year older than the newest; with dates, all between them. Offers of
+    chips and boards are preferred to offers of whole servers.
     """
     of_chip = [row for row in price_rows() if row.chip == chip]
-    rows = [row for row in of_chip if since <= row.date and (not until or row.date[: len(until)] <= until)]
+    rows = newest(of_chip, date=lambda row: row.date)
+    if since or until:
+        rows = [row for row in of_chip if since <= row.date and (not until or row.date[: len(until)] <= until)]
     if not rows:
         known = sorted({row.chip for row in price_rows()})
         when = f" between {since or 'ever'} and {until or 'now'}" if of_chip else ""
@@ -91,8 +118,10 @@ def accelerator_price(chip: str, *, since: str = "", until: str = "") -> Acceler
         value=middle,
         evidence=Evidence.VENDOR if len(taken) == 1 and taken[0].kind == "vendor" else Evidence.DERIVED,
         source=_SOURCE,
-        spread=Interval(min(prices), max(prices)) if len(set(prices)) > 1 else LogNormal(middle, _SINGLE),
-        note=f"middle of {len(taken)} offers" if len(taken) > 1 else f"one offer: {taken[0].note}",
+        spread=Interval(min(prices), max(prices))
+        if len(set(prices)) > 1
+        else LogNormal(middle, _SINGLE[taken[0].kind]),
+        note=f"median of {len(taken)} offers" if len(taken) > 1 else f"one offer: {taken[0].note}",
         date=dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}",
     )
     return AcceleratorPrice(figure=figure, rows=tuple(taken), with_host=not alone)

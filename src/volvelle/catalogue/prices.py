@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 from volvelle.catalogue.aliases import published_names
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.loader import Catalogue, parsed, validated
-from volvelle.catalogue.price_rows import accelerator_price, price_rows
+from volvelle.catalogue.price_rows import accelerator_price, price_without_host
 from volvelle.catalogue.published.dfmodel import dfmodel
 from volvelle.catalogue.schema import Datum
 from volvelle.domains import (
@@ -266,7 +266,8 @@ class PriceBook:
         if chip_price is not None:
             return chip_price, False, True, {}
         name, own = cluster.chip.name, cluster.chip.figures.get("price")
-        if own is not None and not any(row.chip == name for row in price_rows()):
+        offered = price_without_host(name)
+        if not since and not until and own is not None and (offered is None or own.value != offered.value):
             return at.of(own), False, True, {name: own}
         found = accelerator_price(name, since=since, until=until)
         return at.of(found.figure), found.with_host, found.on_board, {name: found.figure}

@@ -1,10 +1,12 @@
 """What hours of chips cost: rented by the hour, or owned whether or not they are on; and what they draw."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from volvelle.domains import RENT, check_fields, number
-from volvelle.economics.step_cost import CostAssumptions, TimedStep, step_costs
-from volvelle.laws.price import owned_price, rented_price
+from volvelle.economics.cost_breakdown import cost_breakdown
+from volvelle.economics.price_book import ListPrices
+from volvelle.economics.step_cost import CostAssumptions, TimedStep, owned_parts, step_costs
+from volvelle.laws.price import rented_price
 from volvelle.system.cluster import Cluster
 
 _HOUR = 3600.0
@@ -17,6 +19,8 @@ class ChipHours:
     watts: float | None
     """At the meter, of a chip that is on, with its host."""
     chip_price: float | None
+    standing: float | None = None
+    """Dollars per second of owning the chip with its host, network and plant, whether or not it is on."""
     rent: float | None = number(RENT, None)
     """Dollars an hour."""
     offered: str = ""
@@ -37,21 +41,9 @@ class ChipHours:
     def owned(self, chip_hours: float, *, chips: float, hours: float) -> float | None:
         """Dollars for chips that are owned for some hours, and on for so many hours of a chip in all."""
         energy = self.joules(chip_hours)
-        if energy is None or self.chip_price is None:
+        if energy is None or self.standing is None:
             return None
-        given = self.assumptions
-        return float(
-            owned_price(
-                hours * _HOUR,
-                chips,
-                chip_price=self.chip_price,
-                life=given.life,
-                energy=energy,
-                energy_price=given.energy_price,
-                overhead=given.overhead,
-                use=given.use,
-            )
-        )
+        return self.standing * hours * _HOUR * chips + energy * float(self.assumptions.energy_price)
 
 
 def chip_hours(
@@ -64,11 +56,17 @@ def chip_hours(
 ) -> ChipHours:
     """Prices of a chip of a machine; `price` and `rent` where they are known."""
     given = assumptions or CostAssumptions()
+    if price is not None:
+        cluster = replace(cluster, chip=replace(cluster.chip, price=price))
     power = step_costs(TimedStep(time=1.0, tokens=1.0, chips=cluster.accelerators), cluster, given).power
-    own = cluster.chip.price
+    own, standing = cluster.chip.price, None
+    if own is not None and power is not None:
+        owned = cost_breakdown(owned_parts(cluster, chips=1.0), ListPrices(overhead=given.overhead), given)
+        standing = float(owned.dollars_per_second - owned.power * given.energy_price)
     return ChipHours(
         watts=None if power is None else float(power) / cluster.accelerators,
-        chip_price=price if price is not None or own is None else float(own),
+        chip_price=None if own is None else float(own),
+        standing=standing,
         rent=rent,
         offered=offered,
         assumptions=given,

@@ -14,6 +14,7 @@ from volvelle.domains import (
     check_fields,
     number,
 )
+from volvelle.economics.machine_power import power_in_use, total
 from volvelle.economics.price_book import AbstractPrices
 from volvelle.economics.usual_terms import CHIP_LOAD, HOST_LOAD, USUAL_ENERGY_PRICE, USUAL_LIFE, USUAL_USE
 from volvelle.errors import OutsideDomainError
@@ -21,7 +22,6 @@ from volvelle.laws.ownership import (
     charged_price,
     life_energy_price,
     maintenance_price,
-    meter_power,
     plant_price,
     repaid_price,
     training_time,
@@ -31,10 +31,6 @@ from volvelle.system.inventory import Inventory
 
 PLANT = "plant"
 """The part of the bill that is building, power and cooling."""
-COOLING = "conversion and cooling"
-HOSTS = "hosts"
-_LOADED = frozenset({"chips", "memory", "accelerators"})
-"""Parts that take less than their rated power on average."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,12 +126,12 @@ class CostBreakdown:
     @property
     def capex(self) -> Dollars:
         """All that is bought."""
-        return _sum(self.capex_by_part)
+        return total(self.capex_by_part)
 
     @property
     def power(self) -> Watts:
         """At the meter, in use."""
-        return _sum(self.power_by_part)
+        return total(self.power_by_part)
 
     @property
     def ownership(self) -> dict[str, Dollars]:
@@ -161,7 +157,7 @@ class CostBreakdown:
     @property
     def tco(self) -> Dollars:
         """Total cost of ownership over the life."""
-        return _sum(self.ownership)
+        return total(self.ownership)
 
     @property
     def dollars_per_second(self) -> Dollars:
@@ -185,25 +181,20 @@ def cost_breakdown(inventory: Inventory, prices: AbstractPrices, terms: Terms | 
     rated = prices.power_by_part(inventory)
     capital = prices.capex_by_part(inventory)
     if given.plant_price is not None:
-        capital[PLANT] = plant_price(_sum(rated) / given.conversion, per_watt=given.plant_price)
-    loads = {**dict.fromkeys(_LOADED, given.load), HOSTS: given.host_load}
-    used = {part: watts * loads[part] if part in loads else watts for part, watts in rated.items()}
-    inside = _sum(used)
-    pue = inventory.pue if given.pue is None else given.pue
-    used[COOLING] = meter_power(inside, pue=pue, conversion=given.conversion) - inside
+        capital[PLANT] = plant_price(total(rated) / given.conversion, per_watt=given.plant_price)
+    used = power_in_use(
+        rated,
+        load=given.load,
+        host_load=given.host_load,
+        pue=inventory.pue if given.pue is None else given.pue,
+        conversion=given.conversion,
+    )
     return CostBreakdown(
         capex_by_part={part: _plain(value) for part, value in capital.items()},
         rated={part: _plain(value) for part, value in rated.items()},
         power_by_part={part: _plain(value) for part, value in used.items()},
         terms=given,
     )
-
-
-def _sum(parts: dict[str, Number]) -> Number:
-    total: Number = 0.0
-    for value in parts.values():
-        total = total + value
-    return total
 
 
 def _plain(value: Number) -> Number:

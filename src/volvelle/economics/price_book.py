@@ -8,6 +8,7 @@ from typing import final
 
 import numpy as np
 
+from volvelle.economics.machine_power import rated_parts
 from volvelle.errors import OutsideDomainError
 from volvelle.laws.machine_cost import (
     logic_power,
@@ -31,6 +32,7 @@ from volvelle.quantities import (
     show,
 )
 from volvelle.spread import Figure
+from volvelle.system.host_power import HOST_POWER_SHARE
 from volvelle.system.inventory import Inventory, Network, Reach
 
 
@@ -209,16 +211,12 @@ class MarketPrices(AbstractPrices):
         return found
 
     def power_by_part(self, inventory: Inventory) -> dict[str, Watts]:
-        """Rated power by part; what the scale-up network takes is in that of accelerators and hosts."""
+        """Return rated power by part; the power of hosts includes adapters and switches."""
         self._refuse_variants(inventory)
         host = self.host_power if inventory.host_power is None else inventory.host_power
         if host is None:
             raise OutsideDomainError(f"{inventory.name!r} states no power of its hosts; give host_power")
-        return {
-            "accelerators": inventory.chips * rated_power(inventory),
-            **networks_power(inventory, self.networks, name=self.name, reach=("scale-out",)),
-            "hosts": inventory.chips * host,
-        }
+        return rated_parts(inventory.chips, chip_power=rated_power(inventory), host_power=host)
 
     @property
     def reach(self) -> tuple[Reach, ...]:
@@ -275,11 +273,10 @@ class ListPrices(AbstractPrices):
         return {"chips": chips, "hosts and network": chips * self.overhead}
 
     def power_by_part(self, inventory: Inventory) -> dict[str, Watts]:
-        """Chips, and their share of hosts where the machine states one."""
-        found: dict[str, Watts] = {"chips": inventory.chips * rated_power(inventory)}
-        if inventory.host_power is not None:
-            found["hosts"] = inventory.chips * inventory.host_power
-        return found
+        """Return rated power of chips and hosts; a stand-in replaces host power that the machine does not state."""
+        power = rated_power(inventory)
+        host = HOST_POWER_SHARE.value * power if inventory.host_power is None else inventory.host_power
+        return rated_parts(inventory.chips, chip_power=power, host_power=host, named="chips")
 
 
 def scale_up_rate(inventory: Inventory) -> BytesPerSecond:

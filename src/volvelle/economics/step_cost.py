@@ -6,34 +6,37 @@ from typing import Protocol
 
 import numpy as np
 
-from volvelle.domains import ENERGY_PRICE, EXTRA, LIFE, SHARE, check_fields, number, within_domains
-from volvelle.economics.usual_terms import CHIP_LOAD, HOST_LOAD, USUAL_ENERGY_PRICE, USUAL_LIFE, USUAL_USE
+from volvelle.domains import EXTRA, LIFE, NO_SHARE, POWER_PRICE, number, within_domains
+from volvelle.economics.cost_breakdown import Terms, cost_breakdown
+from volvelle.economics.machine_power import power_in_use, total
+from volvelle.economics.price_book import ListPrices
+from volvelle.economics.usual_terms import (
+    USUAL_INTEREST,
+    USUAL_MAINTENANCE,
+    USUAL_OVERHEAD,
+    USUAL_PLANT_LIFE,
+    USUAL_PLANT_PRICE,
+)
 from volvelle.estimators.result import Range
 from volvelle.estimators.uncertainty import Samples
-from volvelle.laws.energy import run_energy
-from volvelle.laws.price import owned_price
 from volvelle.quantities import Dollars, Fraction, Joules, Number, Seconds, Watts
 from volvelle.system.cluster import Cluster
+from volvelle.system.inventory import Inventory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostAssumptions:
-    """What no catalogue can know of one's own machine; stated with every figure."""
+class CostAssumptions(Terms):
+    """The terms of owning a machine, with the price of hosts and network over the price of its chips."""
 
-    life: Seconds = number(LIFE, USUAL_LIFE)
-    use: Fraction = number(SHARE, USUAL_USE)
-    """Share of its life in which the machine is used."""
-    overhead: Fraction = number(EXTRA, 0.5)
-    """Price of hosts and network over that of the chips."""
-    energy_price: Number = number(ENERGY_PRICE, USUAL_ENERGY_PRICE)
-    """Dollars a joule."""
-    load: Fraction = number(SHARE, CHIP_LOAD)
-    """Mean power of a busy chip over its rated power."""
-    host_load: Fraction = number(SHARE, HOST_LOAD)
-    """Mean power of its host, fans and network over theirs: a node of eight H100 was measured at 76 % of its rating."""
-
-    def __post_init__(self) -> None:
-        check_fields(self, "cost assumptions")
+    overhead: Fraction = number(EXTRA, USUAL_OVERHEAD)
+    """Price of hosts and network over the price of the chips."""
+    plant_price: Number | None = number(POWER_PRICE, USUAL_PLANT_PRICE)
+    """Building, power and cooling, dollars per watt of rated power; None: they are not paid for."""
+    plant_life: Seconds = number(LIFE, USUAL_PLANT_LIFE)
+    interest: Fraction = number(NO_SHARE, USUAL_INTEREST)
+    """Per year."""
+    maintenance: Fraction = number(NO_SHARE, USUAL_MAINTENANCE)
+    """Operation and maintenance per year, over the purchase price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,32 +107,43 @@ def step_costs(
     return Costs(energy=energy, dollars=dollars, assumptions=given, missing=missing, power=power, ranges=ranges)
 
 
+def owned_parts(system: Cluster, *, chips: Number | None = None) -> Inventory:
+    """Return the parts of a machine that ownership is paid by: chips, their hosts and their power, no cables."""
+    chip = system.chip
+    return Inventory(
+        name=system.name,
+        chip=chip.name,
+        chips=float(system.accelerators) if chips is None else chips,
+        memory=chip.memory.name,
+        memory_rate=chip.memory.rate,
+        memory_capacity=chip.memory.capacity,
+        networks=(),
+        chip_price=chip.price,
+        chip_power=chip.power,
+        host_power=system.host_watts,
+        pue=system.pue,
+    )
+
+
 def _costs(
     time: Seconds, system: Cluster, given: CostAssumptions
 ) -> tuple[Watts | None, Joules | None, Dollars | None]:
-    """Power, energy and money of a step that takes so long; time and the machine's numbers may be columns."""
-    chip = system.chip
+    """Return power, energy and money of a step that takes so long; time and numbers of the machine may be columns."""
+    chip, parts = system.chip, owned_parts(system)
     if chip.power is None:
         return None, None, None
-    energy = run_energy(
-        time,
-        system.accelerators,
-        chip_power=chip.power,
-        host_power=system.host_power,
-        load=given.load,
-        host_load=given.host_load,
-        pue=system.pue,
-    )
+    prices = ListPrices(overhead=given.overhead)
     if chip.price is None:
-        return energy / time, energy, None
-    dollars = owned_price(
-        time,
-        system.accelerators,
-        chip_price=chip.price,
-        life=given.life,
-        energy=energy,
-        energy_price=given.energy_price,
-        overhead=given.overhead,
-        use=given.use,
-    )
-    return energy / time, energy, dollars
+        watts = total(
+            power_in_use(
+                prices.power_by_part(parts),
+                load=given.load,
+                host_load=given.host_load,
+                pue=parts.pue if given.pue is None else given.pue,
+                conversion=given.conversion,
+            )
+        )
+        return watts, watts * time, None
+    owned = cost_breakdown(parts, prices, given)
+    step = owned.step(time)
+    return owned.power, step.energy, step.dollars

@@ -22,7 +22,7 @@ class TrainingRun:
     usd_rented: float | None
     """All accelerators rented by the hour."""
     rent: Mapping[str, float | str] | None
-    """Dollars an hour that was reckoned with, and between which dates such offers were made."""
+    """Dollars per accelerator-hour, and whose list prices these are, from when."""
     ettr: float | None = None
     """Effective training time ratio where it is interrupted as others are; None: nobody was asked."""
     ranges: Mapping[str, Range] = field(default_factory=dict)
@@ -43,7 +43,7 @@ def training_run(
     offered: str = "",
     ettr: float | None = None,
 ) -> TrainingRun:
-    """The run that a step is one of; `hourly` is the rent of an accelerator, `offered` between which dates."""
+    """The run that a step is one of; `hourly` is the rent of an accelerator, `offered` whose list prices it is."""
     steps = tokens / estimate.tokens
     ranges = {}
     found = {"days": ("time", 1.0 / DAY), "joules": ("energy", 1.0), "usd_owned": ("dollars", 1.0)}

@@ -208,12 +208,20 @@ class Estimate(Generic[Work, Decision]):
         rates = self.rate_range
         ranges = {**self.ranges, "time": self.time_range, "rate": rates}
         if rates is not None and self.power:
-            ranges["rate_per_watt"] = replace(rates, low=rates.low / self.power, high=rates.high / self.power)
+            ranges["rate_per_watt"] = self._per_watt(rates, self.power)
         return {
             name: RangedFigure(value=value, range=ranges.get(name))
             for name, value in values.items()
             if value is not None and not isnan(value)
         }
+
+    def _per_watt(self, rates: Range, power: float) -> Range:
+        """Return the range of the rate per watt; errors of rate and power are independent."""
+        watts = self.ranges.get("power")
+        below, above = (0.0, 0.0) if watts is None else (log(watts.high / power), log(power / watts.low))
+        efficiency = self.rate / power
+        low = exp(-hypot(log(self.rate / rates.low), below)) if rates.low > 0.0 else 0.0
+        return replace(rates, low=efficiency * low, high=efficiency * exp(hypot(log(rates.high / self.rate), above)))
 
     def parts(self) -> dict[str, float]:
         """Exposed seconds by part, largest first."""

@@ -30,6 +30,7 @@ from volvelle.quantities import Number
 from volvelle.spread import Figure, LogStudent
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster
+from volvelle.system.host_power import HOST_POWER_SHARE
 from volvelle.system.link import Link
 from volvelle.workload.training import TrainingStep
 
@@ -168,15 +169,27 @@ def sampled(
         link = system.host_link
         for name in ("rate", "efficiency"):
             host = draw.scaled(f"{link.name}: {name}", host, link.figures.get(name), BYTE_RATE)
+    hosts = figures.get("host_power") if system.host_power is not None else _stand_in_hosts(system)
     variants = replace(
         system,
         chip=_with_facts(system.chip, draw),
         dimensions=tuple(dimensions),
         host_rate=host,
-        host_power=draw.scaled("host power", system.host_power, figures.get("host_power"), NO_POWER),
+        host_power=draw.scaled("host power", system.host_watts, hosts, NO_POWER),
         pue=draw.scaled("PUE", system.pue, figures.get("pue"), PUE),
     )
     return variants, list(draw.columns)
+
+
+def _stand_in_hosts(system: Cluster) -> Figure | None:
+    """Return the assumed power of hosts, for a cluster that states none."""
+    watts = system.host_watts
+    if watts is None or np.ndim(watts):
+        return None
+    share = HOST_POWER_SHARE
+    assert share.spread is not None, "a stand-in has a spread"
+    factor = float(watts) / share.value
+    return replace(share, value=float(watts), spread=share.spread.times(factor))
 
 
 def _with_facts(chip: Chip, draw: _Draw) -> Chip:

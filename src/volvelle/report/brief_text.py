@@ -23,7 +23,7 @@ def print_brief_estimate(answer: Answer) -> None:
         f"[bold]{answer.cluster.name}[/bold]{f', {answer.stack}' if answer.stack else ''}"
     )
     console.print(layout_text(estimate.mapping), style="dim")
-    for note in answer.cluster.notes:
+    for note in answer.cluster.notes_on_power:
         console.print(f"note: {note}", style="yellow")
     if answer.speed is not None:
         found = estimate.time_range
@@ -60,7 +60,7 @@ def print_brief_plan(plan: Plan) -> None:
         f"[bold]{plan.model}[/bold], {plan.step.batch:,} sequences of {plan.sequence:,} a step, on "
         f"[bold]{plan.cluster.name}[/bold]: {ranking.feasible:,} of {ranking.configurations:,} layouts can run"
     )
-    for note in (*plan.notes, *plan.cluster.notes)[:_PROBLEMS]:
+    for note in (*plan.notes, *plan.cluster.notes_on_power)[:_PROBLEMS]:
         console.print(f"note: {note}", style="yellow")
     if not plan.layouts:
         console.print("[bold red]none of them fits[/bold red]")

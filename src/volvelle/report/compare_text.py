@@ -127,8 +127,10 @@ def _rows(alternatives: Sequence[Alternative], told: Sequence[Difference | None]
 
 
 def _money(one: Alternative, name: str) -> str | None:
-    usd = None if one.run is None else getattr(one.run, name)
-    return None if usd is None else show(usd, DOLLARS)
+    if one.run is None:
+        return None
+    usd = getattr(one.run, name)
+    return "no price known" if usd is None else show(usd, DOLLARS)
 
 
 def layout_cell(one: Alternative) -> str | None:

@@ -29,6 +29,8 @@ def print_cost(account: Account, *, brief: bool = False) -> None:
         f"[bold]{show(float(typical.power), WATTS)}[/bold] at the meter, "
         f"[bold]{show(float(typical.tco), DOLLARS)}[/bold] to own for {float(terms.life) / YEAR:.3g} years"
     )
+    for note in account.notes:
+        console.print(f"note: {note}", style="yellow")
     numbers = ("\nlow", "\ntypical", "\nhigh")
     table = plain_table("", ("\nto buy", *numbers), numbers=numbers)
 

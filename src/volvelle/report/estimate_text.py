@@ -57,7 +57,7 @@ def _headline(answer: Answer) -> Panel:
         text.append(f"  {told}\n")
     text.append(f"{cluster.name}", style="bold")
     text.append(f"  {cluster.accelerators:,} × {cluster.chip.name}: {shape}\n")
-    for note in cluster.notes:
+    for note in cluster.notes_on_power:
         text.append(f"note: {note}\n", style="yellow")
     if answer.stack:
         others = answer.other_stacks.items()
@@ -173,9 +173,9 @@ def money_text(answer: Answer) -> str:
     if costs.energy is None:
         return f"energy and money: not known ({', '.join(costs.missing)} not in the catalogue)"
     power = show(float(costs.energy) / answer.estimate.time, WATTS)
-    energy = f"{power}, {show(float(costs.energy), JOULES)}/step"
+    energy = f"{power} at the meter, {show(float(costs.energy), JOULES)}/step"
     if costs.dollars is None:
-        return f"{energy}; money: not known ({', '.join(costs.missing)} not in the catalogue)"
+        return f"{energy}; money: no price known ({', '.join(costs.missing)} not in the catalogue)"
     return f"{energy}, {show(float(costs.dollars), DOLLARS)}/step on owned hardware"
 
 
@@ -281,12 +281,18 @@ def _laws(answer: Answer) -> Table:
 
 
 def money_words(answer: Answer) -> str:
-    """What money is reckoned with."""
-    given = answer.costs.assumptions
+    """Return the terms that owned money rests on, in words."""
+    given, chip = answer.costs.assumptions, answer.cluster.chip
+    power = (
+        f"Power: accelerators at {100 * float(given.load):.0f} % and hosts at {100 * float(given.host_load):.0f} % of "
+        f"their rating, PUE {float(answer.cluster.pue):.3g}."
+    )
+    if chip.price is None:
+        return f"Money: no price of {chip.name} is known. {power}"
+    plant = "" if given.plant_price is None else f"plant {float(given.plant_price):.3g} USD/W, "
     return (
-        f"Money: chips written off over {float(given.life) / 31_557_600:.0f} years "
-        f"at {100 * float(given.use):.0f} % use, "
-        f"hosts and network {100 * float(given.overhead):.0f} % of the chips' price, "
-        f"{float(given.energy_price) * 3.6e6:.2f} USD/kWh, chips at {100 * float(given.load):.0f} % of rated power; "
-        "interest, plant and maintenance, which volvelle cost counts too, are left out."
+        f"Money, as volvelle cost has it: {chip.name} at {show(float(chip.price), DOLLARS)}, hosts and network "
+        f"{100 * float(given.overhead):.0f} % on top; {plant}interest {100 * float(given.interest):.3g} %, maintenance "
+        f"{100 * float(given.maintenance):.3g} % a year; {float(given.life) / 31_557_600:.0f} years at "
+        f"{100 * float(given.use):.0f} % use; {float(given.energy_price) * 3.6e6:.2f} USD/kWh. {power}"
     )

@@ -29,7 +29,7 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
     )
     if trains := trained_text(step):
         console.print(f"[bold]trains[/bold]  {trains}")
-    for note in (*plan.notes, *cluster.notes):
+    for note in (*plan.notes, *cluster.notes_on_power):
         console.print(f"note: {note}", style="yellow")
     console.print(
         f"{ranking.configurations:,} layouts: {ranking.evaluated:,} timed, {ranking.pruned:,} ruled out by model "

@@ -20,11 +20,13 @@ def run_lines(run: TrainingRun) -> list[str]:
     if run.usd_owned is not None:
         money.append(f"{_dollars(run.usd_owned)} owned" + span("usd_owned", _dollars))
     if run.usd_rented is not None and run.rent is not None:
-        hour = f"{run.rent['usd_per_hour']:.2f} USD an hour and chip, offers of {run.rent['offered']}"
+        hour = f"{run.rent['usd_per_hour']:.2f} USD per accelerator-hour: {run.rent['offered']}"
         money.append(f"{_dollars(run.usd_rented)} rented" + span("usd_rented", _dollars) + f" (at {hour})")
+    missing = [way for way, usd in (("owned", run.usd_owned), ("rented", run.usd_rented)) if usd is None]
+    money += [f"{way}: no price known" for way in missing] if money else ["money: no price known"]
     lines = [
         f"{show(run.tokens, TOKEN_COUNT)} tokens in {run.steps:,.0f} steps: {days}",
-        "; ".join(money) or "money: not known, neither a price nor a rent of the chip",
+        "; ".join(money),
     ]
     if run.joules is not None:
         lines.append(f"{_energy(run.joules)} MWh" + span("joules", _energy))
@@ -46,7 +48,7 @@ def run_figures(run: TrainingRun) -> list[tuple[str, str]]:
     if run.usd_owned is not None:
         figures.append((_dollars(run.usd_owned), name("owned", "usd_owned", _dollars)))
     if run.usd_rented is not None and run.rent is not None:
-        hour = f", at {run.rent['usd_per_hour']:.2f} USD an hour and chip, offers of {run.rent['offered']}"
+        hour = f", at {run.rent['usd_per_hour']:.2f} USD per accelerator-hour: {run.rent['offered']}"
         figures.append((_dollars(run.usd_rented), name("rented", "usd_rented", _dollars, hour)))
     if run.joules is not None:
         figures.append((f"{_energy(run.joules)} MWh", name("energy", "joules", _energy)))

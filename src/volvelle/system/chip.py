@@ -1,7 +1,7 @@
 """Chips and their memories."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from volvelle.domains import BYTE_RATE, FLOP_RATE, NO_SIZE, POWER, PRICE, SIZE, UNITS, check_fields, number
 from volvelle.errors import OutsideDomainError
@@ -19,7 +19,7 @@ from volvelle.quantities import (
     Watts,
     brief_quantity,
 )
-from volvelle.spread import Figure
+from volvelle.spread import AS_SET, Evidence, Figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +82,11 @@ class Chip:
     def capacity(self) -> Bytes:
         """Bytes in the two fastest tiers: local memory, and expansion memory if there is any."""
         return self.memory.capacity + self.memories[1].capacity if len(self.memories) > 1 else self.memory.capacity
+
+    def priced(self, price: Dollars) -> "Chip":
+        """Return the chip at a price that the user gives."""
+        stated = Figure(value=float(price), evidence=Evidence.ASSUMED, source=AS_SET)
+        return replace(self, price=price, figures={**self.figures, "price": stated})
 
     def matrix_rate(self, element: str) -> FlopPerSecond:
         """Dense peak for an element type; bf16 and fp16 stand for each other, fp32 may stand in for tf32."""

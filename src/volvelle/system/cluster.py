@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import accumulate
 from math import prod
 from operator import mul
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 from volvelle.domains import ACCELERATORS, BYTE_RATE, NO_POWER, PUE, SIZE, check_fields, number
 from volvelle.errors import DescriptionError
 from volvelle.presentable import folded
-from volvelle.quantities import Bytes, BytesPerSecond, Number, Watts
+from volvelle.quantities import Bytes, BytesPerSecond, Number, Watts, is_plainly
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
+from volvelle.system.host_power import HOST_POWER_SHARE
 from volvelle.system.link import Link
 from volvelle.system.routing import Routing
 from volvelle.system.topologies import AbstractTopology
@@ -44,8 +46,8 @@ class Cluster:
     name: str
     chip: Chip
     dimensions: tuple[Dimension, ...]
-    host_power: Watts = number(NO_POWER, 0.0)
-    """Each chip's share of what is not chips: hosts, fans, switches."""
+    host_power: Watts | None = number(NO_POWER, None)
+    """Each chip's share of what is not chips: hosts, fans, adapters, switches; None: the cluster states none."""
     host_rate: BytesPerSecond | None = number(BYTE_RATE, None)
     """What one chip sustains to and from host memory, each direction; None: there is none."""
     host_link: Link | None = None
@@ -58,6 +60,8 @@ class Cluster:
     """Power at the meter over power in the racks."""
     figures: Mapping[str, Figure] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    catalogue_folders: tuple[Path, ...] = ()
+    """Folders of the user's catalogue that it came from, for prices of its site; the package's own is not named."""
 
     def __post_init__(self) -> None:
         where = f"cluster {self.name!r}"
@@ -65,6 +69,33 @@ class Cluster:
         if not self.dimensions:
             raise DescriptionError(f"{where} needs at least one network dimension")
         ACCELERATORS.check(self.accelerators, f"{where}: the number of accelerators")
+
+    @property
+    def host_watts(self) -> Watts | None:
+        """Rated host power per chip: as stated, or else a stand-in; None if the chip's power is unknown too."""
+        if self.host_power is not None or self.chip.power is None:
+            return self.host_power
+        return HOST_POWER_SHARE.value * self.chip.power
+
+    @property
+    def host_note(self) -> str:
+        """Return a sentence if a stand-in replaces the power of hosts, or nothing."""
+        watts = self.host_watts
+        if self.host_power is not None or watts is None:
+            return ""
+        low, high = (100 * end for end in HOST_POWER_SHARE.bounds(1.0))
+        return (
+            f"{self.name} states no host_power: {float(np.max(np.asarray(watts))):.0f} W per accelerator is assumed "
+            f"({100 * HOST_POWER_SHARE.value:.0f} % of its rated power; {low:.0f} to {high:.0f} % is possible)"
+        )
+
+    @property
+    def notes_on_power(self) -> tuple[str, ...]:
+        """Return the notes, and what the power at the meter lacks or assumes."""
+        found = [self.host_note] if self.host_note else []
+        if self.chip.power is not None and "pue" not in self.figures and is_plainly(self.pue, 1.0):
+            found.append(f"{self.name} states no pue: power, energy and money leave cooling and conversion out")
+        return (*self.notes, *found)
 
     def __repr__(self) -> str:
         shape = " × ".join(f"{dimension.size} ({dimension.name})" for dimension in self.dimensions)

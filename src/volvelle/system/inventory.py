@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from volvelle.errors import DescriptionError
-from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, Fraction, Number, Watts, is_plainly
+from volvelle.quantities import Bytes, BytesPerSecond, Count, Dollars, Fraction, Number, Watts
 from volvelle.system.cluster import Cluster, Dimension
 
 Reach = Literal["scale-up", "scale-out"]
@@ -50,7 +50,7 @@ class Inventory:
     """Of a whole accelerator, as its own entry states it; None: it states none."""
     chip_power: Watts | None = None
     host_power: Watts | None = None
-    """None: nobody says; a price model may know what is usual."""
+    """None: the machine states none, and a price model uses its stand-in."""
     pue: Number = 1.0
 
     @classmethod
@@ -87,7 +87,7 @@ class Inventory:
             expansion_capacity=0.0 if second is None else second.capacity,
             chip_price=chip.price,
             chip_power=chip.power,
-            host_power=None if is_plainly(cluster.host_power, 0.0) else cluster.host_power,
+            host_power=cluster.host_power,
             pue=cluster.pue,
         )
 

@@ -136,7 +136,9 @@ def _notes(found: Sequence[Alternative]) -> tuple[str, ...]:
         notes.append("steps have different numbers of tokens: differences are of the time for as many tokens")
     if len({one.model for one in found}) > 1:
         notes.append("models differ: a faster one does less work a token")
-    return tuple(notes)
+    rents = [one.run.rent for one in found if one.run is not None and one.run.rent is not None]
+    notes += [f"rented at {rent['usd_per_hour']:.2f} USD per accelerator-hour: {rent['offered']}" for rent in rents]
+    return tuple(dict.fromkeys(notes))
 
 
 class _Asked:

@@ -97,6 +97,8 @@ class Account(Presentable):
     """Effective training time ratio of the run, where it is interrupted as others are."""
     step_range: tuple[float, float] | None = None
     """Ends of the time of a step that low and high are with; None: they are with its time."""
+    notes: tuple[str, ...] = ()
+    """What the machine's description leaves open."""
     baseline: "Account | None" = None
     """Of the machine as it is, where some of its numbers were set."""
 
@@ -229,6 +231,7 @@ def cost(
         tokens=wanted,
         ettr=ettr,
         step_range=(ends[End.LOW], ends[End.HIGH]) if step_range else None,
+        notes=cluster.notes_on_power,
     )
 
 

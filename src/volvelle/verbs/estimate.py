@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import Input, RangeBasis, step_basis, training_inputs
+from volvelle.catalogue.ownership import owned_costs
 from volvelle.catalogue.rents import rent_of
 from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
 from volvelle.domains import EXPERT_LOAD, MARGIN, REPLAYS, SEED, SEQUENCES, TOKENS, WIDTH, within_domains
-from volvelle.economics.step_cost import CostAssumptions, Costs, Timed, step_costs
+from volvelle.economics.step_cost import CostAssumptions, Costs, Timed
 from volvelle.economics.training_run import TrainingRun, training_run
 from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.estimators.calibration import (
@@ -309,7 +310,7 @@ def estimate(
     if timed.could_exist:
         refuse_outside(step, cluster, mapping, timed.time_range, anyway=anyway)
     costs = (
-        step_costs(timed, cluster, samples=samples)
+        owned_costs(timed, cluster, samples=samples)
         if timed.could_exist
         else Costs(energy=None, dollars=None, assumptions=CostAssumptions(), missing=("a layout that can exist",))
     )
@@ -331,13 +332,13 @@ def run_of(tokens: str | float, timed: Timed, costs: Costs, cluster: Cluster) ->
     """A whole run at the pace of one step, on owned chips and on rented ones where a rent is known."""
     from volvelle.applications.goodput.usual import usual_ettr  # noqa: PLC0415 - keeps start-up short
 
-    rent = rent_of(cluster.chip.name)
+    rent = rent_of(cluster.chip.name, cluster.name)
     wanted = TOKENS.read(tokens, "tokens")
     return training_run(
         wanted,
         timed,
         costs,
         hourly=None if rent is None else rent.dollars_per_hour,
-        offered="" if rent is None else f"{rent.since} to {rent.until}",
+        offered="" if rent is None else rent.words,
         ettr=usual_ettr(cluster, wanted / timed.tokens * timed.time),
     )

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from volvelle.applications.training.evidence import RangeBasis, step_basis
+from volvelle.catalogue.ownership import owned_costs
 from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, SEQUENCES, TOKENS, WIDTH, within_domains
-from volvelle.economics.step_cost import TimedStep, step_costs
+from volvelle.economics.step_cost import TimedStep
 from volvelle.economics.training_run import TrainingRun
 from volvelle.errors import DescriptionError
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -313,14 +314,14 @@ class _Counter:
             mapping=found.mapping,
             time=found.time,
             utilisation=float(used),
-            run=run_of(self.tokens, timed, step_costs(timed, cluster), cluster),
+            run=run_of(self.tokens, timed, owned_costs(timed, cluster), cluster),
         )
 
     def with_ranges(self, size: Size) -> Size:
         """The same, with the ranges of its run."""
         cluster = self.machine(size.accelerators)
         timed, samples = UnderUncertainty(estimator=ClosedForm()).with_samples(self.step, cluster, size.mapping)
-        run = run_of(self.tokens, timed, step_costs(timed, cluster, samples=samples), cluster)
+        run = run_of(self.tokens, timed, owned_costs(timed, cluster, samples=samples), cluster)
         return replace(size, run=run, basis=step_basis(cluster, self.step, size.mapping))
 
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import RangeBasis, step_basis
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.ownership import owned_costs
 from volvelle.catalogue.residuals import LayoutPairs, layout_pairs
 from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
-from volvelle.economics.step_cost import step_costs
 from volvelle.economics.training_run import TrainingRun
 from volvelle.errors import MappingError, UnknownNameError
 from volvelle.estimators.result import TrainingEstimate
@@ -262,7 +262,7 @@ def _explained(
         sensitivity=sensitivity(step, cluster, ranking.best[0].mapping, estimator),
         warnings=known_faults(kinds),
         samples=samples.time,
-        run=None if tokens is None else run_of(tokens, timed, step_costs(timed, cluster, samples=samples), cluster),
+        run=None if tokens is None else run_of(tokens, timed, owned_costs(timed, cluster, samples=samples), cluster),
     )
 
 

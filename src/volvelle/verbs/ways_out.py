@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.ownership import owned_costs
 from volvelle.catalogue.stacks import stacks_run_on
-from volvelle.economics.step_cost import TimedStep, step_costs
+from volvelle.economics.step_cost import TimedStep
 from volvelle.errors import MappingError, VolvelleError
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.mapping.parallelism import CHOICES
@@ -184,7 +185,7 @@ def _found(space: Space, step: TrainingStep, cluster: Cluster) -> Ranked | None:
 def _way(command: str, step: TrainingStep, cluster: Cluster, found: Ranked | None) -> Iterator[WayOut]:
     if found is not None:
         timed = TimedStep(time=found.time, tokens=step.tokens, chips=cluster.accelerators)
-        costs = step_costs(timed, cluster)
+        costs = owned_costs(timed, cluster)
         yield WayOut(
             command=command,
             accelerators=cluster.accelerators,

@@ -22,9 +22,8 @@ from volvelle.catalogue.reliability import (
     stated_time,
     time_prior,
 )
-from volvelle.economics.step_cost import CostAssumptions
+from volvelle.economics.machine_power import it_power
 from volvelle.errors import DescriptionError
-from volvelle.laws.energy import node_power
 from volvelle.laws.reliability.rate_update import gamma_shape, updated_rate
 from volvelle.quantities import DAY
 from volvelle.simulation.failures.service import NodesOut, nodes_out_over
@@ -190,12 +189,9 @@ def _stated(time: float | None, usual: LogNormal) -> LogNormal:
 
 def site_power(cluster: Cluster, region: str | None = None, year: int | None = None) -> tuple[SitePower | None, str]:
     """Power of an accelerator with its host, PUE and grid of a place, and what that rests on."""
-    if cluster.chip.power is None:
+    watts = it_power(cluster, chips=1.0)
+    if watts is None:
         return None, "the catalogue has no power of the chip"
-    assumed = CostAssumptions()
-    watts = node_power(
-        chip_power=cluster.chip.power, host_power=cluster.host_power, load=assumed.load, host_load=assumed.host_load
-    )
     if region is None:
         grams = np.quantile([place.grams_per_kwh for place in cloud_places()], [0.1, 0.5, 0.9])
         grid = (float(grams[0]), float(grams[1]), float(grams[2]))

@@ -15,6 +15,7 @@ from volvelle.applications.hpcg.fit import fit_hpcg, hpcg_constants
 from volvelle.applications.hpcg.own_runs import own_factors
 from volvelle.applications.hpcg.plan import hpcg_layout
 from volvelle.applications.hpcg.rows import HpcgMeasurement, HpcgQuestion, hpcg_measurements, hpcg_question
+from volvelle.applications.hpl.power import BASIS
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.range_evidence import RangeEvidence, error_told_by, machine_evidence
 from volvelle.applications.scores import Finding, PlannedCurves
@@ -156,11 +157,13 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
             low, high = efficiency.range.low / 1e9, efficiency.range.high / 1e9
             yield (
                 f"efficiency        {efficiency.value / 1e9:.3g} GF/W, {low:.3g} … {high:.3g}, at "
-                f"{show(first.power, WATTS)} (devices at 85 % of their rating, and hosts)"
+                f"{show(first.power, WATTS)} of IT power ({BASIS})"
             )
 
     def notes(self, planned: HpcgPlanned) -> Iterable[str]:
         """Whose factors stand in."""
+        if planned.system.host_note:
+            yield planned.system.host_note
         factors = planned.asked.calibration
         if factors.own:
             yield factors.own

@@ -8,13 +8,12 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.economics.step_cost import CostAssumptions
+from volvelle.economics.machine_power import it_power
 from volvelle.errors import DescriptionError
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.result import Contribution, Estimate, MemoryPart
 from volvelle.estimators.sampler import Column, Stratified
 from volvelle.estimators.uncertainty import column_of, range_of
-from volvelle.laws.energy import run_energy
 from volvelle.laws.hpcg import few_ranks_efficiency, hpcg_memory, hpcg_rate, hpcg_scaling_efficiency
 from volvelle.quantities import Count, Flop, FlopPerSecond
 from volvelle.spread import Figure
@@ -117,13 +116,7 @@ class HpcgModel(Estimator[Hpcg, HpcgLayout]):
         rates = np.asarray(_rate(cluster, layout, columns))
         time = float(workload.work) / float(np.max(self.rate(cluster, layout)))
         chip = cluster.chip
-        power = None
-        if chip.power is not None:
-            load = CostAssumptions().load
-            drawn = run_energy(
-                1.0, cluster.accelerators, chip_power=chip.power, host_power=cluster.host_power, load=load
-            )
-            power = float(drawn)
+        watts = it_power(cluster)
         points = prod(layout.grid) if layout.grid else 0
         return Estimate(
             workload=workload,
@@ -145,7 +138,7 @@ class HpcgModel(Estimator[Hpcg, HpcgLayout]):
             work=float(workload.work),
             chips=cluster.accelerators,
             peak=float(np.max(chip.matrix_rate("fp64"))) if "fp64" in chip.matrix_rates else np.nan,
-            power=power,
+            power=None if watts is None else float(watts),
             facts={"mean_rate": float(np.mean(rates))},
             ranges={"rate": range_of(rates, level=self.level, varied=tuple(columns))},
         )

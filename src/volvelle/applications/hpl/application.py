@@ -17,6 +17,7 @@ from volvelle.applications.hpl.own_runs import constants_by_runs
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.plan import BLOCKS, hpl_runs
 from volvelle.applications.hpl.planned import CORE, HplPlanned, closed_form_notes, hpl_evidence, methods, noisy
+from volvelle.applications.hpl.power import power_line
 from volvelle.applications.hpl.rows import (
     HplMeasurement,
     HplQuestion,
@@ -40,7 +41,7 @@ from volvelle.errors import DescriptionError
 from volvelle.estimators.result import RangedFigure
 from volvelle.interchange.hpl_dat import hpl_dat
 from volvelle.mapping.process_grid import Broadcast, ProcessGrid
-from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, WATTS, Quantity, parse, percent, show
+from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, Quantity, parse, percent, show
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
@@ -292,7 +293,7 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
             f"in {show(first.time, SECONDS)}"
         )
         if first.rate_per_watt is not None and first.power is not None:
-            yield f"{_per_watt(first)} GF/W at {show(first.power, WATTS)}, accelerators and hosts at their limits"
+            yield power_line(first)
         told = "calibration runs on this family" if constants.fitted else "no calibration run on this family"
         spilled = first.facts.get("in_host_memory", 0.0)
         share = planned.asked.facts["memory"]
@@ -308,6 +309,8 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
 
     def notes(self, planned: HplPlanned) -> Iterable[str]:
         """What own runs say, and what of memory was not considered, or was and did not pay."""
+        if planned.system.host_note:
+            yield planned.system.host_note
         if planned.asked.calibration.own:
             yield planned.asked.calibration.own
         host = planned.asked.facts["host_memory"]

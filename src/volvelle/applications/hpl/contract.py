@@ -4,6 +4,8 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 from volvelle.applications.hpl.layers import LayerTime
+from volvelle.applications.hpl.power import power_range
+from volvelle.economics.machine_power import it_power
 from volvelle.errors import MappingError
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.result import Contribution, Estimate, MemoryPart, Range, Violation
@@ -45,7 +47,7 @@ class AbstractHplModel(Estimator[Hpl, ProcessGrid]):
         facts: Mapping[str, float] | None = None,
     ) -> HplEstimate:
         """The parts, with what follows from the machine alone."""
-        watts = cluster.chip.power
+        watts = it_power(cluster, chips=float(grid.processes))
         matrix = float(hpl_memory(float(problem.order)))
         return Estimate(
             workload=problem,
@@ -55,9 +57,9 @@ class AbstractHplModel(Estimator[Hpl, ProcessGrid]):
             work=float(hpl_work(float(problem.order))),
             chips=grid.processes,
             peak=float(cluster.chip.matrix_rate(ELEMENT)),
-            power=None if watts is None else float((watts + cluster.host_power) * cluster.pue * grid.processes),
+            power=None if watts is None else float(watts),
             facts=facts or {},
-            ranges={} if time_range is None else {"time": time_range},
+            ranges={} if time_range is None else {"time": time_range, **power_range(watts, level=time_range.level)},
         )
 
 

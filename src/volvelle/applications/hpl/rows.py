@@ -35,6 +35,7 @@ from volvelle.system.topologies import FatTree, FullyConnected
 from volvelle.workload.families.hpl import Hpl
 
 _TERA = 1e12
+_KILO = 1e3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,8 @@ class HplMeasurement:
     rate: float | None = column("rmax_tflops", scale=_TERA)
     """FLOP/s, as measured."""
     peak: float | None = column("rpeak_tflops", scale=_TERA)
+    power: float | None = column("power_kw", scale=_KILO)
+    """Watts of the machine during the run, as listed: no PUE."""
     paper_layered: float | None = column("paper_layered_tflops", scale=_TERA)
     """What Kim et al. print for their layered model, FLOP/s."""
     paper_single: float | None = column("paper_single_layer_tflops", scale=_TERA)

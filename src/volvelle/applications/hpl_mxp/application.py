@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from volvelle.applications.contract import Application, Option, Planned, Question
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.hpl.plan import given_grids, largest_order
+from volvelle.applications.hpl.power import power_line
 from volvelle.applications.hpl_mxp.constants import mxp_constants
 from volvelle.applications.hpl_mxp.estimator import FACTORS, MixedPrecisionHpl, MxpConstants, MxpEstimate
 from volvelle.applications.hpl_mxp.fit import fit_mxp, stated_rate
@@ -19,7 +20,7 @@ from volvelle.domains import ACCELERATORS, BLOCK, ORDER, PLAIN_SHARE
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import RangedFigure
 from volvelle.mapping.process_grid import ProcessGrid
-from volvelle.quantities import FLOP_PER_SECOND, SECONDS, WATTS, Quantity, percent, show
+from volvelle.quantities import FLOP_PER_SECOND, SECONDS, Quantity, percent, show
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
@@ -172,10 +173,12 @@ class MxpApplication(Application[MxpMeasurement, Hpl, ProcessGrid, MxpConstants]
             f"{show(first.facts['refinement'], SECONDS)}{where}"
         )
         if first.rate_per_watt is not None and first.power is not None:
-            yield f"{first.rate_per_watt / 1e9:.1f} GF/W at {show(first.power, WATTS)}"
+            yield power_line(first)
 
     def notes(self, planned: MxpPlanned) -> Iterable[str]:
         """How sure it is."""
+        if planned.system.host_note:
+            yield planned.system.host_note
         told = planned.asked.calibration
         whose = "" if told.fitted else f"constants are those of {told.family}; "
         yield f"{whose}published runs differ by the build more than by the machine, so that the range is wide"

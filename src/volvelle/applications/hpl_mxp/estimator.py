@@ -9,6 +9,7 @@ import numpy as np
 
 from volvelle.applications.hpl.contract import check_grid
 from volvelle.applications.hpl.panels import broadcast_shape, panel_groups, sending_rates
+from volvelle.economics.machine_power import it_power
 from volvelle.errors import OutsideDomainError
 from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.contract import Estimator
@@ -165,7 +166,7 @@ class MixedPrecisionHpl(Estimator[Hpl, ProcessGrid]):
         time = sum(part.time for part in parts if part.exposed)
         reach = own.error ** NormalDist().inv_cdf((1 + self.level) / 2)
         told = "the model, by calibration runs" if own.fitted else "the model, not calibrated on this family"
-        watts = chip.power
+        watts = it_power(cluster, chips=processes)
         return Estimate(
             workload=problem,
             decision=grid,
@@ -174,7 +175,7 @@ class MixedPrecisionHpl(Estimator[Hpl, ProcessGrid]):
             work=float(hpl_work(order)),
             chips=grid.processes,
             peak=peak,
-            power=None if watts is None else float((watts + cluster.host_power) * cluster.pue * grid.processes),
+            power=None if watts is None else float(watts),
             facts={"in_host_memory": spilled, "refinement": refinement, "factorisation": time - refinement},
             ranges={"time": Range(low=time / reach, high=time * reach, level=self.level, varied=(told,))},
         )

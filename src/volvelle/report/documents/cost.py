@@ -74,6 +74,8 @@ class CostDocument(Document):
     typical: BreakdownEntry
     high: BreakdownEntry
     given: list[str]
+    notes: list[str]
+    """What the machine's description leaves open."""
     weakest_evidence: str
     """Grade of the weakest price that it rests on."""
     step_range_seconds: tuple[float, float] | None = at("step_range")

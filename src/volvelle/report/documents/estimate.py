@@ -182,5 +182,7 @@ class EstimateDocument(Document):
     """The same layer by layer and phase by phase; nothing where there is no such layout."""
     memory: list[MemoryPart] = at("estimate.memory")
     violations: list[Violation] = at("estimate.violations")
+    notes: list[str] = at("cluster.notes_on_power")
+    """What the machine's description leaves open, and what is assumed instead."""
     inputs: list[InputEntry]
     laws: list[LawEntry]

@@ -16,7 +16,7 @@ class RunEntry(Document):
     usd_rented: float | None
     """All accelerators rented by the hour."""
     rent: dict[str, float | str] | None
-    """Dollars an hour of an accelerator that were reckoned with, and when that was offered."""
+    """Dollars per accelerator-hour, and whose list prices these are, from when."""
     ettr: float | None
     """Effective training time ratio where it is interrupted as other clusters are."""
     days_with_failures: float

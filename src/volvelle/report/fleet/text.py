@@ -67,7 +67,7 @@ def figure_lines(answer: Fleet) -> Iterator[str]:
 def _money(answer: Fleet, total: Spent, pay: str) -> Iterator[str]:
     dollars = total.paid(pay)
     if dollars is None:
-        yield f"{pay}: price not known"
+        yield f"{pay}: no price known"
         return
     prompts, answers = total.per_million(pay)
     found = answer.ranges.get("dollars") if pay == answer.pay else None

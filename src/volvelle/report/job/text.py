@@ -66,7 +66,7 @@ def figure_lines(answer: Job) -> Iterator[str]:
             f"{show(paid.failures, DOLLARS)}"
         )
     if not run.spending:
-        yield "money: not known, neither a price nor a rent of the chip"
+        yield "money: no price known, neither of the chip nor of its rent"
     if run.kwh is not None:
         yield f"{_span(run.kwh, 'MWh', scale=1e-3)} with hosts and PUE"
     if run.tco2e is not None:

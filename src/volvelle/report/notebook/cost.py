@@ -43,6 +43,7 @@ def _shown(account: Account) -> Shown:
             _sheet(account, "Power in use", "power_by_part", "power", WATTS),
         ),
         details=(_prices(account),),
+        warnings=account.notes,
     )
 
 

@@ -37,7 +37,7 @@ def _shown(plan: Plan) -> Shown:
     return Shown(
         title=f"{plan.model} on {plan.cluster.name}: layouts, fastest first",
         figures=figures,
-        warnings=[*plan.notes, *plan.cluster.notes, *plan.warnings, *_dead_end(plan)],
+        warnings=[*plan.notes, *plan.cluster.notes_on_power, *plan.warnings, *_dead_end(plan)],
         pictures=() if best is None else (lambda width: time_picture(best, width=width),),
         sheets=(
             _layouts("The fastest of each kind", plan.kinds),

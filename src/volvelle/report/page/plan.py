@@ -87,7 +87,9 @@ def shown_layouts(plan: Plan) -> tuple[Layout, ...]:
 
 
 def _headline(plan: Plan, asked: Sequence[str]) -> Headline:
-    notes: list[Part] = [Warned(f"{note[0].upper()}{note[1:]}.") for note in (*plan.notes, *plan.cluster.notes)]
+    notes: list[Part] = [
+        Warned(f"{note[0].upper()}{note[1:]}.") for note in (*plan.notes, *plan.cluster.notes_on_power)
+    ]
     best = plan.best
     if best is None:
         looked = f"{plan.ranking.configurations:,} layouts were looked at"

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from volvelle.quantities import DOLLARS, SECONDS, numbered, show
+from volvelle.quantities import SECONDS, numbered, show
 from volvelle.report.plan_serving.words import spent_text
+from volvelle.report.serving.words import price_text
 from volvelle.verbs.plan_serving.plan import ServingPlan
 from volvelle.verbs.plan_serving.split_pools import SplitOption
 
@@ -34,11 +35,8 @@ def _option_lines(plan: ServingPlan, option: SplitOption) -> Iterator[str]:
         f"{limit.name} {show(value, SECONDS)} (limit {show(limit.seconds, SECONDS)})" for limit, value in option.figures
     ]
     yield ", ".join(told) or "requests come faster than they are served"
-    cost = option.cost
-    prices = {} if cost is None else {"on owned hardware": cost.owned, "rented": cost.rented}
-    dollars = [f"{show(price, DOLLARS)} {how}" for how, price in prices.items() if price is not None]
-    if dollars:
-        yield f"a million output tokens: {', '.join(dollars)}"
+    if option.cost is not None:
+        yield price_text(option.cost)
 
 
 def _pools_text(option: SplitOption) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from volvelle.applications.serving.chance import LikelyFigure
-from volvelle.quantities import DOLLARS, SECONDS, WATTS, chance_text, numbered, percent, show, whole_text
+from volvelle.quantities import SECONDS, WATTS, chance_text, numbered, percent, show, whole_text
+from volvelle.report.serving.words import price_text
 from volvelle.verbs.plan_serving.options import ServingOption
 from volvelle.verbs.plan_serving.plan import ServingPlan
 from volvelle.verbs.serving.question import ServingQuestion
@@ -92,9 +93,7 @@ def option_lines(plan: ServingPlan, option: ServingOption) -> Iterator[str]:
         f"limits are kept with a probability of {chance_text(option.chance.kept)}; requests are served as they come "
         f"with one of {percent(option.chance.stable, 0)}"
     )
-    prices = {"on owned hardware": option.cost.owned, "rented": option.cost.rented}
-    told = [f"{show(dollars, DOLLARS)} {how}" for how, dollars in prices.items() if dollars is not None]
-    yield f"a million output tokens: {', '.join(told) or 'price not known'}"
+    yield price_text(option.cost)
     yield (
         f"{whole_text(option.load.throughput or 0.0)} output tokens/s, {whole_text(option.tokens_per_chip)} a chip, "
         f"{option.tokens_per_user:,.1f} a user"

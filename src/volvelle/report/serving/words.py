@@ -34,5 +34,11 @@ def throughput_text(throughput: float, found: Range) -> str:
 def price_text(cost: ServingCost) -> str:
     """What a million output tokens cost."""
     prices = {"on owned hardware": cost.owned, "rented": cost.rented}
-    told = [f"{show(dollars, DOLLARS)} {how}" for how, dollars in prices.items() if dollars is not None]
-    return f"a million output tokens: {', '.join(told) or 'price not known'}"
+    if cost.owned is None and cost.rented is None:
+        return "a million output tokens: no price known"
+    shown = ", ".join(
+        f"{how}: no price known" if dollars is None else f"{show(dollars, DOLLARS)} {how}"
+        for how, dollars in prices.items()
+    )
+    offered = f" (at {cost.rent_offered})" if cost.rented is not None and cost.rent_offered else ""
+    return f"a million output tokens: {shown}{offered}"

@@ -202,6 +202,8 @@ def _notes(fleet: Fleet) -> Iterator[str]:
             f"a replica starts by reading its weights at {form.cold_start.storage}, then takes {form.cold_start.engine}"
             "; cold_start says what yours takes"
         )
+    for kind in fleet.kinds.values():
+        yield from kind.node.notes_on_power[len(kind.node.notes) :]
     for use in fleet.machines:
         if use.rent is not None:
             yield f"rent of {use.chip}: {use.rent:.4g} USD/h a chip ({use.rent_offered or 'as given'})"
@@ -209,8 +211,9 @@ def _notes(fleet: Fleet) -> Iterator[str]:
     if any(use.chip_price is not None for use in fleet.machines):
         yield (
             f"owned: the most chips that are on at once are bought, written off over {given.life / 31_557_600:g} years "
-            f"of which {percent(given.use, 0)} are used, hosts and network {percent(given.overhead, 0)} on top; energy "
-            f"at {given.energy_price * 3.6e6:.2g} USD/kWh, chips that are on at {percent(given.load, 0)} of rated power"
+            f"of which {percent(given.use, 0)} are used, hosts and network {percent(given.overhead, 0)} on top, with "
+            f"plant, interest and maintenance as volvelle cost has them; energy at {given.energy_price * 3.6e6:.2g} "
+            f"USD/kWh, chips that are on at {percent(given.load, 0)} of rated power"
         )
     yield "money for tokens in and out: by the time that prompts and further tokens take of a mean batch"
     yield (

@@ -9,6 +9,7 @@ import numpy as np
 from volvelle.applications.serving.fleet.scaling import Scaling
 from volvelle.applications.serving.instance import Instance
 from volvelle.catalogue import Catalogue
+from volvelle.catalogue.ownership import owned_terms
 from volvelle.catalogue.rents import rent_of
 from volvelle.domains import BYTE_RATE, PRICE, RENT, SHARE, WAIT
 from volvelle.economics.chip_hours import ChipHours, chip_hours
@@ -49,17 +50,20 @@ def machine_kind(name: str, form: MachineForm, catalogue: Catalogue) -> MachineK
         raise DescriptionError(f"{name!r} has chips in its name and as a number ({form.chips}); give them once")
     size = catalogue.cluster(kind).dimensions[0].size
     node = catalogue.cluster(f"{kind}/{min(size, whole.accelerators) if slash else size}")
-    rent = rent_of(node.chip.name)
+    rent = rent_of(node.chip.name, node.name)
+    priced = node
+    if form.price is not None:
+        priced = replace(node, chip=node.chip.priced(PRICE.read(form.price, f"machine {name!r}: price")))
     given = None if form.rent is None else RENT.read(form.rent, f"machine {name!r}: rent")
     return MachineKind(
         name=node.name.partition("/")[0],
         node=node,
         chips=whole.accelerators if slash else form.chips,
         prices=chip_hours(
-            node,
+            priced,
             rent=rent.dollars_per_hour if given is None and rent is not None else given,
-            offered="as given" if given is not None else "" if rent is None else f"{rent.since} to {rent.until}",
-            price=None if form.price is None else PRICE.read(form.price, f"machine {name!r}: price"),
+            offered="as given" if given is not None else "" if rent is None else rent.words,
+            assumptions=owned_terms(priced),
         ),
     )
 

@@ -43,7 +43,7 @@ from volvelle.domains import (
     within_domains,
 )
 from volvelle.economics.usual_terms import USUAL_LIFE, USUAL_USE
-from volvelle.errors import DescriptionError, plainly
+from volvelle.errors import DescriptionError, OutsideDomainError, plainly
 from volvelle.laws.reliability.emissions import embodied_emissions
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import DAY
@@ -292,19 +292,24 @@ def _prices(
             cloud_rent(chip, rent)
         dollars = RENT.read(rent, "rent")
         found.append(HourlyPrice(way="rented", low=dollars, middle=dollars, high=dollars, what="as given"))
-    elif not own and (offers := rent_of(chip)) is not None:
+    elif not own and (offers := rent_of(chip, cluster.name)) is not None:
         found.append(
             HourlyPrice(
                 way="rented",
                 low=offers.low,
                 middle=offers.dollars_per_hour,
                 high=offers.high,
-                what=f"{offers.offers} offers of {offers.since} to {offers.until}",
+                what=offers.words,
                 warning=aged_rent(offers.until),
             )
         )
     if own or not found:
-        account = cost(on=on, **settings)
+        try:
+            account = cost(on=on, **settings)
+        except OutsideDomainError:
+            if own:
+                raise
+            return ()  # the answer says that no price is known
         low, typical, high = (
             float(np.max(end.breakdown.dollars_per_second)) * 3600.0 / cluster.accelerators
             for end in (account.low, account.typical, account.high)

@@ -47,7 +47,7 @@ def timed_phases(
 ) -> tuple[tuple[TimedPhase, ...], tuple[str, ...]]:
     """All phases, and what is to be said of them."""
     given = None if step is None else STEP_TIME.read(step, "step")
-    found, notes = [], list(cluster.notes)
+    found, notes = [], list(cluster.notes_on_power)
     for place, phase in enumerate(phases, start=1):
         own = {name: getattr(phase, name) or asked[name] for name in ("batch", "sequence", "element")}
         own = {**asked, **own}

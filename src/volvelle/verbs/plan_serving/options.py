@@ -75,7 +75,7 @@ class ServingOption:
         """Dollars a million output tokens under the load."""
         tokens = (self.load.throughput or 0.0) * 3600.0 / 1e6
         owned, rented = (None if hour is None or not tokens else hour * self.chips / tokens for hour in self._hours)
-        return ServingCost(owned=owned, rented=rented)
+        return ServingCost(owned=owned, rented=rented, rent_offered=self.hour.rent_offered)
 
     @property
     def _hours(self) -> tuple[float | None, float | None]:

@@ -338,7 +338,7 @@ def _served(search: Search, found: Found, top: int) -> tuple[ServingOption, ...]
 
 
 def _notes(plan: ServingPlan) -> Sequence[str]:
-    notes = [note for cluster in plan.clusters for note in cluster.notes]
+    notes = [note for cluster in plan.clusters for note in cluster.notes_on_power]
     if plan.spending.note:
         notes.append(plan.spending.note)
     notes += [f"left out ({count}): {why}" for why, count in plan.left_out.items()]

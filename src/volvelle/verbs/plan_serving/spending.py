@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from volvelle.catalogue.ownership import owned_costs
 from volvelle.catalogue.rents import rent_of
-from volvelle.economics.step_cost import TimedStep, step_costs
+from volvelle.economics.step_cost import TimedStep
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.system.cluster import Cluster
 
@@ -21,18 +22,21 @@ class ChipHour:
     owned: float | None
     """Dollars, written off over its life, with energy."""
     rented: float | None
-    """Dollars, at the middle offer."""
+    """Dollars of rent."""
     watts: float | None
     """At the meter."""
+    rent_offered: str = ""
+    """Whose list prices the rent is, and from when."""
 
 
 def chip_hour(cluster: Cluster) -> ChipHour:
     """What the catalogue says of a chip of a machine."""
-    costs = step_costs(TimedStep(time=_HOUR, tokens=1.0, chips=cluster.accelerators), cluster)
-    rent = rent_of(cluster.chip.name)
+    costs = owned_costs(TimedStep(time=_HOUR, tokens=1.0, chips=cluster.accelerators), cluster)
+    rent = rent_of(cluster.chip.name, cluster.name)
     return ChipHour(
         owned=None if costs.dollars is None else float(costs.dollars) / cluster.accelerators,
         rented=None if rent is None else rent.dollars_per_hour,
+        rent_offered="" if rent is None else rent.rate_words,
         watts=None if costs.power is None else float(costs.power) / cluster.accelerators,
     )
 

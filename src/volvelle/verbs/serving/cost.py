@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from volvelle.catalogue.ownership import owned_costs
 from volvelle.catalogue.rents import rent_of
-from volvelle.economics.step_cost import TimedStep, step_costs
+from volvelle.economics.step_cost import TimedStep
 from volvelle.system.cluster import Cluster
 
 _MILLION = 1e6
@@ -17,9 +18,9 @@ class ServingCost:
     owned: float | None
     """Of all chips that are used, written off over their life, with energy."""
     rented: float | None
-    """At the middle offer of such a chip by the hour."""
+    """At the rent of such chips by the hour."""
     rent_offered: str = ""
-    """When that was offered."""
+    """What the rent is: whose list prices, and from when."""
 
 
 def token_cost(throughput: float | None, used: Iterable[tuple[Cluster, int]]) -> ServingCost | None:
@@ -31,12 +32,12 @@ def token_cost(throughput: float | None, used: Iterable[tuple[Cluster, int]]) ->
     rented: list[float | None] = []
     offered: dict[str, None] = {}
     for cluster, chips in used:
-        dollars = step_costs(TimedStep(time=seconds, tokens=_MILLION, chips=chips), cluster).dollars
+        dollars = owned_costs(TimedStep(time=seconds, tokens=_MILLION, chips=chips), cluster).dollars
         owned.append(None if dollars is None else float(dollars) * chips / cluster.accelerators)
-        rent = rent_of(cluster.chip.name)
+        rent = rent_of(cluster.chip.name, cluster.name)
         rented.append(None if rent is None else rent.dollars_per_hour * chips * seconds / 3600.0)
         if rent is not None:
-            offered[f"{rent.since} to {rent.until}"] = None
+            offered[rent.rate_words] = None
     return ServingCost(owned=_sum(owned), rented=_sum(rented), rent_offered=", ".join(offered))
 
 

@@ -124,7 +124,7 @@ class Serving(Presentable):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before the figures."""
-        return (*self.cluster.notes, *self.instance.warnings)
+        return (*self.cluster.notes_on_power, *self.instance.warnings)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -130,7 +130,7 @@ class SplitServing(Presentable):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before the figures."""
-        return tuple(dict.fromkeys((*self.prefill.cluster.notes, *self.decode.cluster.notes)))
+        return tuple(dict.fromkeys((*self.prefill.cluster.notes_on_power, *self.decode.cluster.notes_on_power)))
 
     @property
     def notes(self) -> tuple[str, ...]:
