@@ -10,6 +10,7 @@ import numpy as np
 from volvelle.applications.cross_validation import REACH
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.part_bounds import HOST, TimedPart, compared, part_bounds
+from volvelle.applications.serving.stand_ins import FIGURES, stand_ins
 from volvelle.estimators.result import Range
 from volvelle.estimators.serving.iteration import Column
 from volvelle.estimators.serving.speculative import TimedSteps
@@ -107,16 +108,20 @@ def interval(value: float, error: float) -> Range:
 
 
 def prediction_errors(instance: Instance) -> Mapping[str, float]:
-    """One standard deviation as a factor: what runs of the engine showed, else a quarter, or the kernels' if larger.
+    """Return one standard deviation, as a factor, by figure.
 
-    With drafts, wider by the doubt about their acceptance.
+    It is what runs of the engine showed; else a quarter, or the kernels' error if larger. Stand-ins widen figures that
+    no run on chips of the family covers. Drafts add the uncertainty of their acceptance.
     """
     unfitted = max(UNFITTED, instance.iteration.kernels.error)
     experts = instance.served.shape.experts is not None
-    found = {
-        name: instance.engine.error_of(name, experts=experts) or unfitted
-        for name in ("ttft", "tpot", "latency", "throughput")
-    }
+    engine, chip = instance.engine, instance.chip
+    standing = tuple(stand_ins(chip, instance.iteration.kernels))
+    found = {}
+    for name in FIGURES:
+        error = engine.error_of(name, experts=experts) or unfitted
+        added = [log(one.factor) for one in standing if one.widens(engine, name, chip, experts=experts)]
+        found[name] = exp(hypot(log(error), *added)) if added else error
     drafts = instance.speculation
     if drafts is None:
         return found
