@@ -101,8 +101,7 @@ class Instance:
         wider = [figure for figure in FIGURES if stand_in.widens(self.engine, figure, self.chip, experts=experts)]
         if not wider:
             return f"ranges cover this, because {self.engine.title} was run on {self.chip.family} chips"
-        which = "ranges" if len(wider) == len(FIGURES) else f"ranges of {', '.join(wider)}"
-        return f"{which} are wider for it, by a factor of {stand_in.factor:.2g} per standard deviation"
+        return stand_in.effect if len(wider) == len(FIGURES) else f"{stand_in.effect} ({', '.join(wider)})"
 
     @property
     def kv_blocks(self) -> int:

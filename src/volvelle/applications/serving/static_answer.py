@@ -10,7 +10,7 @@ import numpy as np
 from volvelle.applications.cross_validation import REACH
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.part_bounds import HOST, TimedPart, compared, part_bounds
-from volvelle.applications.serving.stand_ins import FIGURES, stand_ins
+from volvelle.applications.serving.stand_ins import FIGURES, with_stand_ins
 from volvelle.estimators.result import Range
 from volvelle.estimators.serving.iteration import Column
 from volvelle.estimators.serving.speculative import TimedSteps
@@ -115,13 +115,13 @@ def prediction_errors(instance: Instance) -> Mapping[str, float]:
     """
     unfitted = max(UNFITTED, instance.iteration.kernels.error)
     experts = instance.served.shape.experts is not None
-    engine, chip = instance.engine, instance.chip
-    standing = tuple(stand_ins(chip, instance.iteration.kernels))
-    found = {}
-    for name in FIGURES:
-        error = engine.error_of(name, experts=experts) or unfitted
-        added = [log(one.factor) for one in standing if one.widens(engine, name, chip, experts=experts)]
-        found[name] = exp(hypot(log(error), *added)) if added else error
+    engine, chip, kernels = instance.engine, instance.chip, instance.iteration.kernels
+    found = {
+        name: with_stand_ins(
+            engine.error_of(name, experts=experts) or unfitted, name, engine, chip, kernels, experts=experts
+        )
+        for name in FIGURES
+    }
     drafts = instance.speculation
     if drafts is None:
         return found
