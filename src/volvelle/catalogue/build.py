@@ -99,7 +99,7 @@ def build_chip(file: ChipFile, sources: Collection[str]) -> Chip:
         ),
         dataflow=file.dataflow,
         units=figures.read("units", file.units, CHIP["units"]) if file.units else None,
-        tile=figures.read("tile", file.tile, CHIP["tile"]) if file.tile else 8192.0,
+        tile=figures.read("tile", file.tile, CHIP["tile"]) if file.tile else None,
         power=figures.read("power", file.power, CHIP["power"]) if file.power else None,
         price=figures.read("price", file.price, CHIP["price"]) if file.price else None,
         figures=figures.found,

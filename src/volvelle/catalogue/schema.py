@@ -91,9 +91,9 @@ class ChipFile(_Strict):
     dataflow: bool = False
     """Kernels stream tiles to each other on the chip, as on an RDU or a wafer."""
     units: Annotated[Datum, CHIP["units"]] | None = None
-    """Units that each work on one tile of a matrix product."""
+    """Streaming multiprocessors, compute units or Xe cores, over which a GPU schedules tiles and blocks."""
     tile: Annotated[Datum, CHIP["tile"]] | None = None
-    """Elements of such a tile."""
+    """Elements of a tile of a matrix product, fitted to training runs."""
     power: Annotated[Datum, CHIP["power"]] | None = None
     price: Annotated[Datum, CHIP["price"]] | None = None
     notes: str = ""

@@ -30,7 +30,7 @@ from volvelle.laws.kernels.products import (
     smooth_maximum,
     sustained_share,
 )
-from volvelle.quantities import Number
+from volvelle.quantities import Count, Number
 from volvelle.system.chip import Chip
 
 Column = NDArray[np.float64]
@@ -95,9 +95,13 @@ class Kernels:
         return self.chip.memory.rate
 
     @property
-    def units(self) -> float:
-        """Units that a kernel's tiles are dealt out to."""
-        return float(self.chip.units or 1)
+    def units(self) -> Count | None:
+        """Streaming multiprocessors or compute units that a kernel's tiles and blocks are scheduled over.
+
+        None: the chip has none that compare to these, or its entry states none. Its kernels are then timed without
+        partly filled waves, and without the share of the memory rate that bounds a single block.
+        """
+        return self.chip.units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +178,9 @@ def _attention(
     return np.asarray(
         prompt_attention_time(
             causal_attention_work(sequences, heads, query, width=width, extra_keys=keys, past=past),
-            longest_tile_work(query, width=width, units=kernels.units, extra_keys=keys, past=past),
+            0.0
+            if kernels.units is None
+            else longest_tile_work(query, width=width, units=kernels.units, extra_keys=keys, past=past),
             tokens * traffic,
             tokens * appended,
             rate=kernels.peak * by["matrix_efficiency"],
@@ -199,12 +205,15 @@ def _latent_one_token(kernels: Kernels, sizes: Sizes, by: Sizes) -> Column:
 
 
 def _decode(kernels: Kernels, sizes: Sizes, by: Sizes, *, work: Number, each: Number, pairs: Number) -> Column:
+    blocks = None
+    if kernels.units is not None:
+        blocks = np.minimum(pairs * np.maximum(1.0, sizes["kv"] / by["block_keys"]), kernels.units)
     return np.asarray(
         one_token_time(
             work,
             each * pairs * kernels.cache_bytes,
             pairs,
-            blocks=np.minimum(pairs * np.maximum(1.0, sizes["kv"] / by["block_keys"]), kernels.units),
+            blocks=blocks,
             rate=kernels.wide_peak * by["matrix_efficiency"],
             memory_rate=kernels.memory_rate * by["memory_efficiency"],
             block_share=by["block_share"],

@@ -174,9 +174,9 @@ class KernelTimes:
         return KernelTime(time, work / rate, traffic / machine.memory_rate, traffic)
 
     def _shape_efficiency(self, kernel: Kernel) -> Fraction:
-        """How well a matrix product's shape fills the chip, 1 where the chip is not cut into units."""
+        """Return how well a matrix product's shape fills the chip; 1 on a chip without units or a fitted tile."""
         machine, sizes = self._machine, self._sizes
-        if machine.units is None or kernel.product is None:
+        if machine.units is None or machine.tile is None or kernel.product is None:
             return 1.0
         filled = wave_efficiency(
             sizes(kernel.rows),

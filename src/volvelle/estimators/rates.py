@@ -69,7 +69,7 @@ class SustainedRates:
     """Of a second tier of memory; 0: there is none."""
     expansion_rate: BytesPerSecond
     units: Count | None
-    tile: Count
+    tile: Count | None
     gemm_k_half: Count
     kernel_launch_time: Seconds
     host_dispatch_time: Seconds

@@ -53,9 +53,14 @@ class Chip:
     dataflow: bool = False
     """Kernels stay on the chip side by side and stream tiles to each other; else they run one after another."""
     units: Count | None = number(UNITS, None)
-    """Units that each work on one tile of a matrix product; None: products are not cut into tiles of fixed size."""
-    tile: Count = number(UNITS, 8192.0)
-    """Elements of such a tile."""
+    """Streaming multiprocessors, compute units or Xe cores, over which a GPU schedules tiles and blocks.
+
+    None: the chip has none that compare to these, or nobody stated their number. A TPU core, for example, draws the
+    whole memory rate alone.
+    """
+    tile: Count | None = number(UNITS, None)
+    """Elements of a tile of a matrix product, fitted to training runs. None: training steps, DLRM and HPL on the chip
+    are timed without partly filled waves, as their constants were fitted."""
     power: Watts | None = number(POWER, None)
     price: Dollars | None = number(PRICE, None)
     figures: Mapping[str, Figure] = field(default_factory=dict)

@@ -301,7 +301,7 @@ def _kernel(
         rate = machine.matrix_rate
         shared = first & second & set(result)
         # Many small products at once, as pairs of vectors are, run in kernels of their own and are bound by memory.
-        if machine.units is not None and not shared:
+        if machine.units is not None and machine.tile is not None and not shared:
             rows, columns = _points(first - second, sizes), _points(second - first, sizes)
             depth: Number = _points((first & second) - set(result), sizes)
             # Gradients of weights are small and deep: libraries cut them along their depth, to fill the chip.

@@ -200,7 +200,7 @@ class PanelByPanel(AbstractHplModel):
             rate=rate,
             memory=chip.memory.rate * fitted_constants(cluster, ELEMENT, software=False).memory_efficiency,
             waiting=own.waiting,
-            units=chip.units or 1.0,
+            units=chip.units,
             tile=chip.tile,
         )
         matrix = hpl_memory(float(problem.order))

@@ -97,7 +97,7 @@ class MixedPrecisionHpl(Estimator[Hpl, ProcessGrid]):
             rate=own.efficiency * peak,
             memory=memory,
             waiting=own.waiting,
-            units=chip.units or 1.0,
+            units=chip.units,
             tile=chip.tile,
             word=FACTORS,
         )

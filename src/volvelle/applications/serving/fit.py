@@ -120,7 +120,7 @@ def started(engine: str = "") -> EngineConstants:
         return replace(
             started(),
             reading=1.2,
-            attending=30.0,
+            attending=1.2,
             exchanging=8.0,
             launch=1e-8,
             attention_start=2e-7,

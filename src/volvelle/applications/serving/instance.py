@@ -1,11 +1,11 @@
 """One instance of a served model: what is served, on which chips, laid out how, by which engine, told what."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from volvelle.applications.serving.kernel_sets import kernel_set
+from volvelle.applications.serving.stand_ins import FIGURES, StandIn, stand_ins
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import ServingEngine, serving_engine
 from volvelle.catalogue.saved_file import is_yaml_name
@@ -21,7 +21,7 @@ from volvelle.quantities import BYTES, show
 from volvelle.simulation.batching.costs import StepCosts
 from volvelle.simulation.batching.rules import Rules, sglang, tensorrt_llm, vllm
 from volvelle.system.chip import Chip
-from volvelle.workload.served_model import ServedModel
+from volvelle.workload.served_model import FORMATS, ServedModel
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.speculation.drafts import Speculation
@@ -83,14 +83,25 @@ class Instance:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader must know before its figures."""
-        kinds = (taken.partition(": ") for taken in self.iteration.kernels.taken_from)
-        return tuple(
-            f"no serving kernel was measured on {self.chip.name}: shares of peak of {whose} stand in, and "
-            "intervals do not cover what that may be off"
-            for kind, _, whose in kinds
-            if kind == "all kernels"
-        )
+        """Return what a reader must know before the figures: what stands in, and how much it widens ranges."""
+        kernels = self.iteration.kernels
+        found = [f"{one.note}; {self._effect_of(one)}" for one in stand_ins(self.chip, kernels)]
+        kinds = (taken.partition(": ") for taken in kernels.taken_from)
+        alike = (whose for kind, _, whose in kinds if kind == "all kernels" and not kernels.stand_in)
+        found += [
+            f"no serving kernel was measured on {self.chip.name}: shares of peak of {whose}, of its family, stand in, "
+            "and ranges do not cover the difference"
+            for whose in alike
+        ]
+        return tuple(found)
+
+    def _effect_of(self, stand_in: StandIn) -> str:
+        """Return how a stand-in changes ranges: it widens those that no run on such chips includes it in."""
+        experts = self.served.shape.experts is not None
+        wider = [figure for figure in FIGURES if stand_in.widens(self.engine, figure, self.chip, experts=experts)]
+        if not wider:
+            return f"ranges cover this, because {self.engine.title} was run on {self.chip.family} chips"
+        return stand_in.effect if len(wider) == len(FIGURES) else f"{stand_in.effect} ({', '.join(wider)})"
 
     @property
     def kv_blocks(self) -> int:
@@ -231,7 +242,7 @@ def _instance(
     named = serving_engine(engine, found.family)
     own_keys = served.shape.heads == served.shape.kv_heads and served.shape.latent is None
     kernels = kernel_set(catalogue, named.kernels, found.name, served.cache, own_keys=own_keys, version=named.version)
-    _check_kernels(served, kernels.experts, kernels.products, found)
+    _check_kernels(served, kernels, found)
     _check_layers(served, layout, kernels, found)
     told = settings or Settings()
     return Instance(
@@ -270,16 +281,24 @@ def _check_layers(served: ServedModel, layout: ServingLayout, kernels: KernelSet
         )
 
 
-def _check_kernels(
-    served: ServedModel, experts: Mapping[str, object], products: Mapping[str, object], chip: Chip
-) -> None:
-    """Refuse formats that the chip's kernels were never measured in."""
-    needed = {served.dense_format.kernels: products}
-    if served.shape.experts is not None:
-        needed[served.expert_format.kernels] = experts
-    for name, known in needed.items():
-        if name not in known:
-            raise OutsideDomainError(
-                f"no kernels in {name} were measured on {chip.name} or its family, so {served.weights} weights cannot "
-                f"be timed there; measured: {', '.join(known)}"
-            )
+def _check_kernels(served: ServedModel, kernels: KernelSet, chip: Chip) -> None:
+    """Reject formats that the chip's kernels were never measured in."""
+    lacking = _lacking_kernels(served, kernels)
+    if not lacking:
+        return
+    family = f"its family ({chip.family})" if chip.family else "its family"
+    stand_in = f", and {kernels.stand_in}, which stands in for it, has none" if kernels.stand_in else ""
+    timed = [name for name in FORMATS if not _lacking_kernels(replace(served, weights=name), kernels)]
+    cure = f"take --weights {' or '.join(timed)}" if timed else "no other format was measured either: take other chips"
+    raise OutsideDomainError(
+        f"no kernels in {lacking[0]} were measured on {chip.name} or {family}{stand_in}, so {served.weights} weights "
+        f"cannot be timed there; {cure}"
+    )
+
+
+def _lacking_kernels(served: ServedModel, kernels: KernelSet) -> list[str]:
+    """Return the element types that the weights need and in which no kernel is known."""
+    lacking = [] if served.dense_format.kernels in kernels.products else [served.dense_format.kernels]
+    if served.shape.experts is not None and served.expert_format.kernels not in kernels.experts:
+        lacking.append(served.expert_format.kernels)
+    return lacking

@@ -13,7 +13,7 @@ _LIKE_CHIPS = {"gh200": "h200-sxm", "h100-pcie": "h100-sxm", "a100-sxm4-40gb": "
 """Chips that few or no kernels were measured on, and those whose kernels they run beside their own."""
 
 _STAND_IN = "a100-sxm4-80gb"
-"""Whose shares of peak stand for chips of which no kernel was measured, nor of their family."""
+"""The chip whose shares of peak stand in for a chip of a family without measured kernels."""
 _PROMPT_KERNELS = {"vllm": "vllm_flashinfer_trtllmprefill", "sglang": "trtllm_mha"}
 """Of several kernels for a prompt on one chip, the one that an engine takes by itself."""
 
@@ -30,8 +30,8 @@ def kernel_set(
     families = {name: catalogue.chip_family(name) for name in chips}
     asked, known = _LIKE_CHIPS.get(chip, chip), set(families.values())
     families[asked] = catalogue.chip_family(asked)
-    if families[asked] not in known:
-        asked = _STAND_IN
+    stand_in = "" if families[asked] in known else _STAND_IN
+    asked = stand_in or asked
     timed = {key.chip for key in layer_constants()}
     kept = "fp8" if cache == "fp8" else "bfloat16"
     taken = [] if asked == chip else [f"{'other' if chip in timed else 'all'} kernels: {asked}"]
@@ -74,6 +74,18 @@ def kernel_set(
         all_reduce=_collectives("all_reduce", asked, families, backend),
         all_to_all=_collectives("alltoall", asked, families, backend),
         taken_from=tuple(taken),
+        stand_in=stand_in,
+        units_expected=_units_expected(catalogue, chip),
+    )
+
+
+def _units_expected(catalogue: Catalogue, chip: str) -> bool:
+    """Return whether other chips of its family state units."""
+    family = catalogue.chip_family(chip)
+    return any(
+        catalogue.stated("chips", name, "units") and catalogue.chip_family(name) == family
+        for name in catalogue.names("chips")
+        if name != chip
     )
 
 

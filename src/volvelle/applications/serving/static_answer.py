@@ -10,6 +10,7 @@ import numpy as np
 from volvelle.applications.cross_validation import REACH
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.part_bounds import HOST, TimedPart, compared, part_bounds
+from volvelle.applications.serving.stand_ins import FIGURES, with_stand_ins
 from volvelle.estimators.result import Range
 from volvelle.estimators.serving.iteration import Column
 from volvelle.estimators.serving.speculative import TimedSteps
@@ -107,15 +108,19 @@ def interval(value: float, error: float) -> Range:
 
 
 def prediction_errors(instance: Instance) -> Mapping[str, float]:
-    """One standard deviation as a factor: what runs of the engine showed, else a quarter, or the kernels' if larger.
+    """Return one standard deviation, as a factor, by figure.
 
-    With drafts, wider by the doubt about their acceptance.
+    It is what runs of the engine showed; else a quarter, or the kernels' error if larger. Stand-ins widen figures that
+    no run on chips of the family covers. Drafts add the uncertainty of their acceptance.
     """
     unfitted = max(UNFITTED, instance.iteration.kernels.error)
     experts = instance.served.shape.experts is not None
+    engine, chip, kernels = instance.engine, instance.chip, instance.iteration.kernels
     found = {
-        name: instance.engine.error_of(name, experts=experts) or unfitted
-        for name in ("ttft", "tpot", "latency", "throughput")
+        name: with_stand_ins(
+            engine.error_of(name, experts=experts) or unfitted, name, engine, chip, kernels, experts=experts
+        )
+        for name in FIGURES
     }
     drafts = instance.speculation
     if drafts is None:

@@ -20,17 +20,16 @@ Exchange = Callable[[Collective, float], float]
 
 
 def on_chip(chip: Chip, element: str, *, fitted: FittedConstants, utilisation: float | None = None) -> OnChip:
-    """A catalogue chip as cores with SRAM: its units, its buffer as SRAM, its sustained rates.
+    """Return a catalogue chip as one pool of arithmetic with SRAM: its buffer as SRAM, its sustained rates.
 
-    Units of a catalogue chip are not told by width and height, so cores divide freely at the utilisation that large
-    products reach.
+    The catalogue states no width and height of a core. Kernels therefore divide the whole peak freely among them, at
+    the utilisation that large products reach, and the number of cores has no effect.
     """
-    cores = int(chip.units or 1)
     return OnChip(
-        cores=cores,
+        cores=1,
         width=1,
         height=1,
-        clock=float(chip.matrix_rate(element)) / (2.0 * cores),
+        clock=float(chip.matrix_rate(element)) / 2.0,
         sram=float(chip.buffer),
         dram_rate=float(chip.memory.rate * fitted.memory_efficiency),
         dram_capacity=float(chip.memory.capacity),

@@ -31,6 +31,10 @@ class KernelSet:
     """One standard deviation of a kernel's time, as a factor."""
     taken_from: tuple[str, ...] = ()
     """Kinds of kernels whose constants were measured elsewhere, and where."""
+    stand_in: str = ""
+    """The chip of another family whose kernels stand in for all kernels; empty: kernels of its family were measured."""
+    units_expected: bool = False
+    """Whether other chips of the family state units: runs on them do not cover a chip that states none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,15 +34,16 @@ def trailing_update_time(
     rate: FlopPerSecond,
     memory: BytesPerSecond,
     waiting: Fraction,
-    units: Count,
-    tile: Count,
+    units: Count | None,
+    tile: Count | None,
     word: Bytes = WORD,
 ) -> Seconds:
     r"""Update of a process's share of the trailing matrix by one panel.
 
     $$ t = \frac{2B\,m\,n}{F\,q(m,n)} + \nu\frac{2w\,m\,n}{b_m} + \frac{2B^2 n}{F} $$
 
-    q is the share of the chip that a product of m × n fills (:func:`wave_efficiency`): it falls as the matrix shrinks.
+    q is the share of the chip that a product of m × n fills (:func:`wave_efficiency`): it falls as the matrix shrinks,
+    and is 1 on a chip for which no tile was fitted.
     The second term reads and writes the matrix of w bytes an entry once a panel: the fewer columns a panel has, the
     more it weighs. ν is the share of that traffic which no product hides. Assumes the triangular solve runs at half
     the rate.

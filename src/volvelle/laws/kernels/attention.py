@@ -70,7 +70,7 @@ def one_token_time(
     traffic: Bytes,
     pairs: Count,
     *,
-    blocks: Count,
+    blocks: Count | None,
     rate: FlopPerSecond,
     memory_rate: BytesPerSecond,
     block_share: Number,
@@ -84,8 +84,10 @@ def one_token_time(
 
     `pairs` are sequences times heads of keys, each of which costs σ to begin; `blocks` are the parts they are cut into,
     each of which draws 1/u of the memory's rate, so that few long sequences do not fill the chip. Assumes kernels that
-    split long sequences among units.
+    split long sequences among units. Without `blocks` one core draws the whole memory rate, and the second term is
+    absent.
     """
     together = smooth_maximum(traffic / memory_rate, work / rate)
-    alone = traffic / blocks * block_share / memory_rate
-    return start + np.maximum(together, alone) + each * pairs
+    if blocks is not None:
+        together = np.maximum(together, traffic / blocks * block_share / memory_rate)
+    return start + together + each * pairs

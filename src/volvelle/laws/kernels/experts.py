@@ -125,13 +125,13 @@ def padded_rows(experts: Count, each: Column, more: Count, *, least_rows: Count,
 
 @cites("aiconfigurator2026", place="measured kernel tables, grouped products")
 def grouped_product_time(
-    rows: Count, columns: Count, depth: Count, *, rate: FlopPerSecond, half: Count, units: Count, tile: Count
+    rows: Count, columns: Count, depth: Count, *, rate: FlopPerSecond, half: Count, units: Count | None, tile: Count
 ) -> Seconds:
     r"""Time of the products of all experts side by side, by arithmetic alone.
 
     $$ t = \frac{2 M n\,(k + k_{1/2})}{F\,q} $$
 
-    with `rows` as padded. Assumes that tiles of all experts fill waves together.
+    with `rows` as padded. Assumes that tiles of all experts fill waves together; q is 1 where `units` is None.
     """
     filled = wave_efficiency(rows, columns, 1.0, units=units, tile=tile)
     return 2.0 * rows * columns * (depth + half) / (rate * filled)

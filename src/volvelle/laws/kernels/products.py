@@ -42,7 +42,7 @@ def product_rate(
     *,
     peak: FlopPerSecond,
     matrix_efficiency: Fraction,
-    units: Count,
+    units: Count | None,
     tile: Count,
     half: Count,
 ) -> FlopPerSecond:
@@ -51,7 +51,7 @@ def product_rate(
     $$ F' = e\,F\,q(x)\,d(k) $$
 
     with the waves of tiles $q$ and the depth of a tile $d$ of `wave_efficiency` and `depth_efficiency`. Assumes that
-    shape costs by these two alone, whichever kernel a library picks.
+    shape costs by these two alone, whichever kernel a library picks; q is 1 where `units` is None.
     """
     waves = wave_efficiency(rows, columns, instances, units=units, tile=tile)
     return peak * matrix_efficiency * waves * depth_efficiency(depth, half=half)

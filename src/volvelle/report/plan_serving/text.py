@@ -29,7 +29,10 @@ def print_serving_plan(plan: ServingPlan, *, brief: bool = False) -> None:
     console = wide_console(console=Console(highlight=False))
     text = Text()
     text.append(title_text(plan), style="bold")
-    text.append(f"\n{asked_text(plan)}\n\n")
+    text.append(f"\n{asked_text(plan)}\n")
+    for warning in plan.warnings:
+        text.append(f"note: {warning}\n", style="yellow")
+    text.append("\n")
     best = plan.best
     if best is None:
         who = "nothing" if plan.split is None else "no instance that does both"
@@ -59,7 +62,8 @@ def print_serving_plan(plan: ServingPlan, *, brief: bool = False) -> None:
     _print_split(console, plan, brief=brief)
     console.print(Text(f"\n{counts_text(plan)}", style="dim"))
     for note in plan.notes if not brief else ():
-        console.print(Text(note, style="dim"))
+        if note not in plan.warnings:
+            console.print(Text(note, style="dim"))
     print_launch_files(console, plan.files, plan.folder)
 
 

@@ -29,7 +29,7 @@ from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
-from volvelle.verbs.plan_serving.candidates import Candidates, candidates, check_axes, is_full
+from volvelle.verbs.plan_serving.candidates import Candidates, Group, candidates, check_axes, is_full
 from volvelle.verbs.plan_serving.dead_ends import ServingDeadEnd, possible, serving_dead_end
 from volvelle.verbs.plan_serving.drafts import curves_of, drafting_notes
 from volvelle.verbs.plan_serving.kept import KeptTrials, question_fingerprint
@@ -105,6 +105,16 @@ class ServingPlan(Presentable):
     def feasible(self) -> bool:
         """Whether something serves the load within limits."""
         return bool(self.options) or self.split is not None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return what stands in for measurements of the chips that were considered, whether or not something serves."""
+        found: dict[tuple[str, str], Group] = {}
+        for group in self.considered.groups:
+            found.setdefault((group.cluster.name, group.questions[0].engine), group)
+        catalogue, shape = self.search.catalogue, self.search.shape
+        instances = (group.questions[0].instance(catalogue, shape, group.cluster) for group in found.values())
+        return tuple(dict.fromkeys(words for instance in instances for words in instance.warnings))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -338,7 +348,7 @@ def _served(search: Search, found: Found, top: int) -> tuple[ServingOption, ...]
 
 
 def _notes(plan: ServingPlan) -> Sequence[str]:
-    notes = [note for cluster in plan.clusters for note in cluster.notes_on_power]
+    notes = [*plan.warnings, *(note for cluster in plan.clusters for note in cluster.notes_on_power)]
     if plan.spending.note:
         notes.append(plan.spending.note)
     notes += [f"left out ({count}): {why}" for why, count in plan.left_out.items()]

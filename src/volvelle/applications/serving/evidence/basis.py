@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from volvelle.applications.serving.instance import Instance
-from volvelle.applications.serving.static_answer import prediction_errors
+from volvelle.applications.serving.stand_ins import engine_of_kernel_error, stand_ins
+from volvelle.applications.serving.static_answer import UNFITTED, prediction_errors
 from volvelle.catalogue.engines import SPLIT, ErrorRows, split_error, split_error_rows
 from volvelle.estimators.step_errors import CHIP, KIND, PRECISION
 from volvelle.quantities import numbered
@@ -57,6 +58,8 @@ class ServingBasis:
     """Ways in which the question is unlike all of these runs."""
     acceptance: str = ""
     """What is known of the acceptance of drafts, whose doubt is added; empty: nothing is drafted, or it needs none."""
+    units_unknown: bool = False
+    """Whether the range is wider because the number of the chip's units is unknown."""
 
     @property
     def calibrated(self) -> bool:
@@ -75,13 +78,19 @@ def serving_bases(instance: Instance, load: str) -> Mapping[str, ServingBasis]:
     """For every figure of an instance under a kind of load."""
     engine, drafts = instance.engine, instance.speculation
     experts = instance.served.shape.experts is not None
+    standing = tuple(stand_ins(instance.chip, instance.iteration.kernels))
     found = {}
     for figure, factor in prediction_errors(instance).items():
-        rows = engine.rows_of(figure, experts=experts)
-        own = rows is None and engine.error_of(figure, experts=experts) is not None
+        rows, told = engine.rows_of(figure, experts=experts), engine
+        error = engine.error_of(figure, experts=experts)
+        own = rows is None and error is not None
+        widening = [one for one in standing if one.widens(engine, figure, instance.chip, experts=experts)]
+        if any(one.least > (error or UNFITTED) for one in widening):
+            told = engine_of_kernel_error()
+            rows = told.rows_of("latency", experts=False)
         found[figure] = ServingBasis(
             figure=figure,
-            engine=engine.title,
+            engine=told.title,
             family=instance.chip.family,
             factor=factor,
             weakest_evidence=_weakest(instance),
@@ -89,6 +98,7 @@ def serving_bases(instance: Instance, load: str) -> Mapping[str, ServingBasis]:
             own_runs=engine.fitted_to if own else "",
             outside=() if rows is None else tuple(_unlike(rows, instance, load)),
             acceptance="" if drafts is None or figure == "ttft" else drafts.acceptance.source,
+            units_unknown=any(one.added > 1.0 for one in widening),
         )
     return found
 
@@ -144,7 +154,8 @@ def basis_words(bases: Sequence[ServingBasis]) -> Iterator[str]:
 
 
 def _rests(basis: ServingBasis) -> str:
-    drafted = ", and what is open of the acceptance of drafts" if basis.acceptance else ""
+    drafted = ", and the unknown number of the chip's units" if basis.units_unknown else ""
+    drafted += ", and what is open of the acceptance of drafts" if basis.acceptance else ""
     if basis.own_runs:
         return f"how far the model was off on {basis.own_runs}{drafted}"
     rows = basis.model_error
