@@ -18,7 +18,7 @@ from volvelle.catalogue.schema import (
     LinkFile,
     ModelFile,
 )
-from volvelle.domains import BYTE_ENERGY, MULTIPLE, OVERSUBSCRIPTION, PARAMETERS, NumberDomain
+from volvelle.domains import BYTE_ENERGY, MULTIPLE, NO_WIDTH, OVERSUBSCRIPTION, PARAMETERS, NumberDomain
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError
 from volvelle.estimators.calibration import (
     CONSTANTS,
@@ -276,6 +276,11 @@ def build_model(file: ModelFile, sources: Collection[str]) -> Transformer:
     for name, part in parts.items():
         described = getattr(stated, name)
         fields[name] = part(**described.model_dump()) if described else None
+    if file.context is not None:
+        fields["context"] = int(figures.read("context", file.context, NO_WIDTH, exact="a context is stated"))
+    if file.published_weights is not None:
+        figures.known("published_weights", file.published_weights.source)
+        fields["published_weights"] = str(file.published_weights.value)
     return Transformer(name=file.name, pattern=_pattern(stated, figures.where), **fields)
 
 

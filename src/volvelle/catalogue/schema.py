@@ -16,6 +16,7 @@ from volvelle.domains import (
     MASS,
     MULTIPLE,
     NO_SHARE,
+    NO_WIDTH,
     OVERSUBSCRIPTION,
     PARAMETERS,
     PART_DAYS,
@@ -231,7 +232,7 @@ if TYPE_CHECKING:
 else:
     ArchitectureFile = _form(
         Transformer,
-        without=("name", "element"),
+        without=("name", "element", "context", "published_weights"),
         stated=("activation", "norm", "norm_bias", "linear_bias", "positions", "tied_embeddings"),
         source=(Text, ...),
         kind=(Kind, ...),
@@ -258,6 +259,10 @@ class ModelFile(_Strict):
     title: Text
     family: Literal["gpt", "llama"]
     architecture: ArchitectureFile
+    context: Annotated[Datum, NO_WIDTH] | None = None
+    """Tokens of the longest sequence the model was made for; None: unknown."""
+    published_weights: Datum | None = None
+    """Format of the published weights, by its name in Volvelle; None: 16 bits."""
     parameters: Annotated[Datum, PARAMETERS]
     notes: str = ""
 

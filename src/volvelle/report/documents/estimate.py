@@ -121,6 +121,8 @@ class EstimateDocument(Document):
     sequence: int
     system: str = at("cluster.name")
     accelerators: int = at("cluster.accelerators")
+    notes: list[str]
+    """Defaults that were used."""
     estimator: str
     """Who gave the time: closed (formulas), or event (a replay of every kernel and transfer)."""
     stragglers: list[Straggler]
