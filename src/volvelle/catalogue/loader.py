@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from volvelle.catalogue.aliases import hub_entry
 from volvelle.catalogue.build import build_calibration, build_chip, build_cluster, build_link, build_model
 from volvelle.catalogue.names import EntryNames
 from volvelle.catalogue.references import References
@@ -30,7 +31,7 @@ from volvelle.catalogue.shelves import Shelf
 from volvelle.catalogue.stacks import default_stack, software_stack
 from volvelle.catalogue.training_errors import training_errors
 from volvelle.domains import ACCELERATORS
-from volvelle.errors import DescriptionError, SourceError, UnknownNameError, brief
+from volvelle.errors import DescriptionError, SourceError, UnknownNameError, brief, plainly
 from volvelle.estimators.calibration import CONSTANTS, Calibrations, calibrated
 from volvelle.estimators.stack import Stack
 from volvelle.input_limits import read_text, refuse_overgrown
@@ -240,8 +241,13 @@ class Catalogue:
         return replace(cluster, notes=(asked, *cluster.notes))
 
     def model(self, name: str) -> Transformer:
-        """A model's architecture."""
-        return build_model(self.model_file(name), self.sources)
+        """A model's architecture; by a name on the hub, with the context and weights of that checkpoint."""
+        shape = build_model(self.model_file(name), self.sources)
+        entry = hub_entry(name)
+        if entry is None or plainly(name) in (plainly(shape.name), plainly(self.stated("models", shape.name, "title"))):
+            return shape  # the name is the entry's own
+        own = {"context": entry.context, "published_weights": entry.weights}
+        return replace(shape, **{field: fact.value for field, fact in own.items() if fact is not None})  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=2048)

@@ -52,8 +52,9 @@ def read_config(source: Path | Mapping[str, object], *, name: str | None = None)
     """The architecture a Hugging Face ``config.json`` describes: a file, a folder that holds one, or its fields.
 
     `context` is the longest sequence that the model was made for. `sequence` is the default training length, as of
-    every model: ``dataclasses.replace`` it with the length you train at. The module lists what is left out. Raises :class:`DescriptionError` for a file that does not make sense and
-    :class:`OutsideDomainError` for a network the shape has no words for, naming the field.
+    every model: ``dataclasses.replace`` it with the length you train at. The module lists what is left out.
+    Raises :class:`DescriptionError` for a file that does not make sense and :class:`OutsideDomainError` for a network
+    the shape has no words for, naming the field.
     """
     fields, called = (source, "") if isinstance(source, Mapping) else _load(source)
     said = fields.get("_name_or_path")

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import RangeBasis, step_basis
-from volvelle.catalogue import Catalogue
 from volvelle.catalogue.residuals import LayoutPairs, layout_pairs
 from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import step_costs

@@ -71,9 +71,7 @@ def service_question(service: ServiceForm, machine: MachineKind) -> ServingQuest
         model=service.model,
         on=machine.node.name,
         load=load.words,
-        **{
-            name: getattr(service, name) for name in ("engine", "weights", "kv", "tensor", "pipeline", "expert", "data")
-        },
+        **{name: getattr(service, name) for name in ("engine", "kv", "tensor", "pipeline", "expert", "data")},
         **{name: getattr(service, name) for name in ("max_batched_tokens", "max_seqs", "chunked_prefill")},
         **{name: getattr(load, name) for name in ("input", "output", "lengths")},
         memory_share=None if service.memory_share is None else SHARE.read(service.memory_share, "memory_share"),
