@@ -118,7 +118,7 @@ def test_the_printed_command_keeps_an_explicit_format(tmp_path: Path) -> None:
     assert "--weights" in reply.out
 
 
-# -- context ------------------------------------------------------------------------------------------------------------
+# -- context ---------------------------------------------------------------------
 
 
 def test_a_request_longer_than_the_context_is_rejected(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_trace_with_requests_beyond_the_context_gets_a_note(tmp_path: Path) ->
     assert "1 of 2 requests of the trace are longer than the context" in " ".join(reply.out.split())
 
 
-# -- names --------------------------------------------------------------------------------------------------------------
+# -- names ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

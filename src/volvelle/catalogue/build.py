@@ -184,7 +184,8 @@ def build_cluster(
 ) -> CalibratedCluster:
     """A cluster of `count` accelerators from its template, with what runs on its chips taught."""
     figures = _Figures(f"cluster {file.name!r}", sources)
-    figures.known("count_source", file.count_source)
+    if file.default_count is not None:
+        figures.known("count_source", file.count_source)
     for dimension in file.dimensions:
         if dimension.size != "rest":
             figures.known(f"size of {dimension.name}", dimension.size_source)

@@ -194,13 +194,14 @@ class ServerFile(_Strict):
 
 
 class ClusterFile(_Strict):
-    """A template of machines of any size."""
+    """A machine of a stated size, or a template of machines of any size."""
 
     name: Text
     title: Text
     chip: Text
-    default_count: Annotated[int, ACCELERATORS]
-    count_source: Text
+    default_count: Annotated[int, ACCELERATORS] | None = None
+    """Accelerators of a machine whose size is a fact; None: a template, so a question has to state a number."""
+    count_source: str = ""
     dimensions: Annotated[list[DimensionFile], Field(min_length=1)]
     host_link: str = ""
     """Link to host memory, as one accelerator sees it."""

@@ -44,11 +44,12 @@ class MachineKind:
 def machine_kind(name: str, form: MachineForm, catalogue: Catalogue) -> MachineKind:
     """A machine by its name, like ``dgx-h100``, or ``dgx-h100/64`` where there are so many chips."""
     kind, slash, _ = name.partition("/")
-    whole = catalogue.cluster(name)
+    whole = catalogue.cluster(name) if slash else catalogue.node(kind)
     if slash and form.chips is not None:
         raise DescriptionError(f"{name!r} has chips in its name and as a number ({form.chips}); give them once")
-    size = catalogue.cluster(kind).dimensions[0].size
-    node = catalogue.cluster(f"{kind}/{min(size, whole.accelerators) if slash else size}")
+    node = catalogue.node(kind)
+    if whole.accelerators < node.accelerators:
+        node = whole
     rent = rent_of(node.chip.name)
     given = None if form.rent is None else RENT.read(form.rent, f"machine {name!r}: rent")
     return MachineKind(

@@ -315,15 +315,15 @@ def _with_drafts(found: Serving, requested: AbstractLoad | None, catalogue: Cata
 
 
 def machine_of(on: Machine, catalogue: Catalogue) -> Cluster:
-    """The machine; one node of it where no number of accelerators is given."""
+    """Return the machine; one node of a machine whose size is a fact, where no number of accelerators is given."""
     if isinstance(on, Cluster):
         return on
     cluster = catalogue.cluster(on)
     if "/" in on:
         return cluster
-    node = cluster.dimensions[0].size
-    told = f"no number of accelerators is given: one node of {node} is taken"
-    return replace(catalogue.cluster(f"{cluster.name.partition('/')[0]}/{node}"), notes=(told,))
+    node = catalogue.node(on)
+    told = f"no number of accelerators is given: one node of {node.accelerators} is used"
+    return replace(node, notes=(told,))
 
 
 def _static(found: Serving) -> StaticAnswer:
