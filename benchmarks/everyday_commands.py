@@ -18,7 +18,7 @@ QUESTIONS = {
     "how many for a budget": "plan llama3-70b --on dgx-h100 --tokens 2T --usd 5MUSD",
     "nothing fits": "plan llama3-70b --on dgx-h100/8 --batch 64",
     "two systems": "compare dgx-h100/64 dgx-b200/64 --model llama3-70b --batch 1024",
-    "two models": "compare llama3-8b qwen3-8b --on dgx-h100/16 --batch 64",
+    "two models": "compare llama3-8b qwen3-8b --on dgx-h100/16 --batch 64 --seq 4096",
     "two layouts": "compare 'tp4 pp8' 'dp64 zero3 recompute full' --model llama3-70b --on dgx-h100/64 --batch 1024",
     "two stacks": "compare nemo fsdp --model llama3-8b --on dgx-h100/16 --batch 64",
     "what if, one layout": "estimate llama3-70b --on dgx-h100/64 --batch 1024 --tp 4 --pp 8 --set scale_up.rate=2x",

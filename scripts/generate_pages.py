@@ -90,8 +90,8 @@ JOB = "job llama3-70b --on dgx-h100/2048 --tokens 15T --batch 2048 --tp 8 --pp 4
 SCALED = "scale gpt3-175b --on dgx-h100 --from 64 --to 65536 --batch 1536"
 SCALED_WEAK = "scale llama3-405b --on dgx-h100 --from 576 --to 9216 --weak --batch 252 --seq 8192"
 CROSSCHECK = (
-    "crosscheck deepseek-v3 --on dgx-h800/256 --batch 960 --pp 16 --ep 16 --schedule dualpipe --recompute full "
-    "--with closed,event,flows"
+    "crosscheck deepseek-v3 --on dgx-h800/256 --batch 960 --seq 4096 --pp 16 --ep 16 --schedule dualpipe "
+    "--recompute full --with closed,event,flows"
 )
 COLLECTIVE = "collective all-reduce 1GB --on dgx-h100/1024 --group 8x64"
 MPI_TRACES = [f"examples/mpi/traces/conjugate_gradient-{ranks}.csv.gz" for ranks in (4, 8, 16)]

@@ -55,8 +55,8 @@ def test_what_is_given_replaces_the_price_book() -> None:
     [
         (("--on", "gb200-nvl72/72"), "--chip-price"),
         (("--on", "tpu-v5p-pod"), "--chip-power"),
-        (("--on", "dgx-h100", "--chip-price", "20000"), "has no unit"),
-        (("--on", "dgx-b200", "--model", "dfmodel"), "use another price model"),
+        (("--on", "dgx-h100/8", "--chip-price", "20000"), "has no unit"),
+        (("--on", "dgx-b200/8", "--model", "dfmodel"), "use another price model"),
     ],
 )
 def test_a_refusal_says_what_to_give(words: tuple[str, ...], said: str) -> None:

@@ -124,8 +124,10 @@ def _serve(made: Maker) -> list[str]:
 
 
 def _plan(made: Maker) -> list[str]:
-    skip = ("on", "as_json", "offload")
+    skip = ("on", "as_json", "offload", "batch")
     base = ["plan", made.model(), f"--on={made.system(largest=512)}", *made.tuning()]
+    if made.chance.random() < 0.95:
+        base.append(f"--batch={made.number(domain_of('plan', 'batch'))}")
     return [*base, *made.options(command_of("plan"), share=0.12, skip=skip), *as_json(made)]
 
 
@@ -133,7 +135,9 @@ def _plan_offload(made: Maker) -> list[str]:
     """Host memory too, on one or two nodes: few layouts, so that many are looked at."""
     name = made.chance.choice(CATALOGUE.names("clusters"))
     base = ["plan", made.model(), f"--on={name}/{made.chance.choice((4, 8, 16))}", "--offload", "--tp=1", "--tp=8"]
-    return [*base, *made.options(command_of("plan"), share=0.06, skip=("on", "as_json", "offload")), *as_json(made)]
+    base.append(f"--batch={made.chance.choice((8, 64, 512))}")
+    skip = ("on", "as_json", "offload", "batch")
+    return [*base, *made.options(command_of("plan"), share=0.06, skip=skip), *as_json(made)]
 
 
 def _how_many(made: Maker) -> list[str]:
@@ -216,7 +220,9 @@ def _job(made: Maker) -> list[str]:
         f"--on={made.system(largest=10**6)}",
         f"--tokens={made.one_of(('1T', '15e12', '1', '0'))}",
     ]
-    words = made.options(command_of("job"), share=0.15, skip=("on", "tokens", "as_json", "hazard", "step", "catalogue"))
+    base.append(f"--batch={made.number(domain_of('job', 'batch'))}")
+    skip = ("on", "tokens", "as_json", "hazard", "step", "catalogue", "batch")
+    words = made.options(command_of("job"), share=0.15, skip=skip)
     return [*base, f"--step={made.one_of(('6 s', '1 ms', '0 s', '1e9 s'))}", *words, *as_json(made)]
 
 

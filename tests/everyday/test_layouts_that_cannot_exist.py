@@ -42,6 +42,6 @@ def test_a_layout_that_only_memory_forbids_keeps_its_speed(tmp_path: Path) -> No
     assert document["seconds"] > 0
 
 
-def test_a_machine_without_a_number_says_how_many_are_taken(tmp_path: Path) -> None:
-    out = ask(tmp_path, "estimate", "gpt2", "--on", "dgx-h100", "--batch", "1024").out
-    assert "no number of accelerators is given: 1024 are taken" in " ".join(out.replace("│", " ").split())
+def test_a_real_machine_without_a_number_is_used_whole_and_the_answer_says_so(tmp_path: Path) -> None:
+    out = ask(tmp_path, "estimate", "gpt2", "--on", "selene", "--batch", "4480").out
+    assert "no number of accelerators is given: all 4,480 of selene are used" in " ".join(out.replace("│", " ").split())

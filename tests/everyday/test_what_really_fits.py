@@ -23,7 +23,7 @@ def catalogue() -> Catalogue:
 
 def test_every_cluster_with_hosts_states_their_memory(catalogue: Catalogue) -> None:
     for name in catalogue.names("clusters"):
-        cluster = catalogue.cluster(name)
+        cluster = catalogue.node(name)
         assert (cluster.host_memory is None) == (name in _HOSTLESS), name
         if cluster.host_rate is not None:
             assert cluster.host_memory_rate is not None, name

@@ -31,6 +31,16 @@ class Alias(BaseModel):
         return next((cluster for word, cluster in self.over.items() if word in words.lower()), self.cluster)
 
 
+class StatedFact(BaseModel):
+    """A fact with its kind of evidence and its source."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    value: int | str
+    kind: str
+    source: str
+
+
 class HubName(BaseModel):
     """What a model is called on the hub: who publishes it, and a pattern of the rest, all of it."""
 
@@ -40,6 +50,19 @@ class HubName(BaseModel):
     match: str
     model: str
     """Of the catalogue, with what groups of the pattern found."""
+    launch: str = ""
+    """The checkpoint that a shorter name stands for, with what groups of the pattern found; empty: the name itself."""
+    context: StatedFact | None = None
+    """Tokens of the longest sequence by the checkpoint's configuration; None: as the catalogue's entry."""
+    weights: StatedFact | None = None
+    """Format of the checkpoint's weights; None: as the catalogue's entry."""
+
+    def launched_as(self, name: str) -> str | None:
+        """Return the checkpoint that a name without its publisher stands for; None: the name itself."""
+        found = re.fullmatch(self.match, re.sub(r"[\s_:]+", "-", name), re.IGNORECASE)
+        if found is None or not self.launch:
+            return None
+        return re.sub(r"\\(\d)", lambda group: found[int(group[1])].upper(), self.launch)
 
     def model_called(self, rest: str) -> str | None:
         """The entry that a name without its publisher is of; None: of another."""
@@ -51,6 +74,7 @@ class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     hub: tuple[HubName, ...]
+    launched: Mapping[str, str]
     accelerators: tuple[Alias, ...]
     published: Mapping[str, Mapping[str, str]]
     short: Mapping[str, str]
@@ -91,9 +115,25 @@ def hub_names() -> tuple[HubName, ...]:
     return _file().hub
 
 
+def launched_checkpoints() -> Mapping[str, str]:
+    """Return the checkpoint that engines launch, by model of the catalogue, where that is not the base."""
+    return _file().launched
+
+
+@cache
+def hub_entry(name: str) -> HubName | None:
+    """Return the entry that a name on the hub matches, with its publisher or without; None: no entry does.
+
+    Spaces, underscores and colons count as hyphens: ``Llama 3.3 70B`` is Llama-3.3-70B.
+    """
+    publisher, slash, rest = name.strip().removeprefix("https://").removeprefix("huggingface.co/").rpartition("/")
+    plain = re.sub(r"[\s_:]+", "-", rest)
+    asked = (known for known in hub_names() if not slash or publisher.lower() == known.by.lower())
+    return next((known for known in asked if known.model_called(plain) is not None), None)
+
+
 @cache
 def hub_model(name: str) -> str | None:
-    """The model of the catalogue that somebody names as the hub does, with its publisher or without."""
-    publisher, slash, rest = name.strip().removeprefix("https://").removeprefix("huggingface.co/").rpartition("/")
-    asked = (known for known in hub_names() if not slash or publisher.lower() == known.by.lower())
-    return next(filter(None, (known.model_called(rest) for known in asked)), None)
+    """Return the model of the catalogue that a name on the hub stands for; None: none does."""
+    found = hub_entry(name)
+    return None if found is None else found.model_called(re.sub(r"[\s_:]+", "-", name.strip().rpartition("/")[2]))

@@ -18,7 +18,7 @@ from volvelle.catalogue.schema import (
     LinkFile,
     ModelFile,
 )
-from volvelle.domains import BYTE_ENERGY, MULTIPLE, OVERSUBSCRIPTION, PARAMETERS, NumberDomain
+from volvelle.domains import BYTE_ENERGY, MULTIPLE, NO_WIDTH, OVERSUBSCRIPTION, PARAMETERS, NumberDomain
 from volvelle.errors import DescriptionError, SourceError, UnknownNameError
 from volvelle.estimators.calibration import (
     CONSTANTS,
@@ -184,7 +184,8 @@ def build_cluster(
 ) -> CalibratedCluster:
     """A cluster of `count` accelerators from its template, with what runs on its chips taught."""
     figures = _Figures(f"cluster {file.name!r}", sources)
-    figures.known("count_source", file.count_source)
+    if file.default_count is not None:
+        figures.known("count_source", file.count_source)
     for dimension in file.dimensions:
         if dimension.size != "rest":
             figures.known(f"size of {dimension.name}", dimension.size_source)
@@ -276,6 +277,11 @@ def build_model(file: ModelFile, sources: Collection[str]) -> Transformer:
     for name, part in parts.items():
         described = getattr(stated, name)
         fields[name] = part(**described.model_dump()) if described else None
+    if file.context is not None:
+        fields["context"] = int(figures.read("context", file.context, NO_WIDTH, exact="a context is stated"))
+    if file.published_weights is not None:
+        figures.known("published_weights", file.published_weights.source)
+        fields["published_weights"] = str(file.published_weights.value)
     return Transformer(name=file.name, pattern=_pattern(stated, figures.where), **fields)
 
 

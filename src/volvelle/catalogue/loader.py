@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from volvelle.catalogue.aliases import hub_entry
 from volvelle.catalogue.build import build_calibration, build_chip, build_cluster, build_link, build_model
 from volvelle.catalogue.figures import as_datum
 from volvelle.catalogue.names import EntryNames
@@ -32,7 +33,7 @@ from volvelle.catalogue.shelves import Shelf
 from volvelle.catalogue.stacks import default_stack, software_stack
 from volvelle.catalogue.training_errors import training_errors
 from volvelle.domains import ACCELERATORS
-from volvelle.errors import DescriptionError, SourceError, UnknownNameError, brief
+from volvelle.errors import DescriptionError, SourceError, UnknownNameError, brief, plainly
 from volvelle.estimators.calibration import CONSTANTS, Calibrations, calibrated
 from volvelle.estimators.stack import Stack
 from volvelle.input_limits import read_text, refuse_overgrown
@@ -43,6 +44,8 @@ from volvelle.system.link import Link
 from volvelle.workload.families.transformer import Transformer
 
 File = TypeVar("File", bound=BaseModel)
+_EXAMPLE = 64
+"""Accelerators of a machine that an error gives as an example."""
 _TOLD = 20
 """Things amiss in a file that are told at once."""
 
@@ -223,7 +226,10 @@ class Catalogue:
         return build_link(self.link_file(name), self.sources)
 
     def cluster(self, name: str, *, stack: str = "") -> Cluster:
-        """A cluster: ``"dgx-a100/1024"`` has so many accelerators; with constants of a stack, or of the usual one."""
+        """A cluster of so many accelerators, ``"dgx-a100/1024"``; with constants of a stack, or of the usual one.
+
+        A machine whose file states its size, like ``"frontier"``, has that many without a number.
+        """
         template, slash, count = name.partition("/")
         if slash and not (count.isdecimal() and count.isascii() and len(count) < 20 and int(count) > 0):
             raise DescriptionError(
@@ -231,9 +237,15 @@ class Catalogue:
                 f"{ACCELERATORS}"
             )
         file = self.cluster_file(self._names.known("clusters", template, count))
+        size = int(count) if slash else file.default_count
+        if size is None:
+            raise DescriptionError(
+                f"how many GPUs? {file.name} is a kind of machine; give their number after a slash, "
+                f"e.g. {file.name}/{_usual_count(file)}"
+            )
         cluster = build_cluster(
             file,
-            count=int(count) if slash else file.default_count,
+            count=size,
             chip=self.chip(file.chip),
             links={name: self.link(name) for name in {*(d.link for d in file.dimensions), file.host_link} if name},
             calibrations=self.calibrations(file.chip, stack=stack),
@@ -242,14 +254,34 @@ class Catalogue:
         cluster = replace(cluster, catalogue_folders=self._folders)
         if slash:
             return cluster
-        asked = (
-            f"no number of accelerators is given: {cluster.accelerators} are taken; ask for another by {file.name}/N"
-        )
+        asked = f"no number of accelerators is given: all {cluster.accelerators:,} of {file.name} are used"
         return replace(cluster, notes=(asked, *cluster.notes))
 
+    def node(self, name: str) -> Cluster:
+        """One node of a machine that is named with or without a number of accelerators."""
+        file = self.cluster_file(self._names.known("clusters", name.partition("/")[0]))
+        return self.cluster(f"{file.name}/{_node_size(file) or file.default_count or 1}")
+
     def model(self, name: str) -> Transformer:
-        """A model's architecture."""
-        return build_model(self.model_file(name), self.sources)
+        """A model's architecture; by a name on the hub, with the context and weights of that checkpoint."""
+        shape = build_model(self.model_file(name), self.sources)
+        entry = hub_entry(name)
+        if entry is None or plainly(name) in (plainly(shape.name), plainly(self.stated("models", shape.name, "title"))):
+            return shape  # the name is the entry's own
+        own = {"context": entry.context, "published_weights": entry.weights}
+        return replace(shape, **{field: fact.value for field, fact in own.items() if fact is not None})  # type: ignore[arg-type]
+
+
+def _node_size(file: ClusterFile) -> int:
+    """Return the accelerators of the innermost network; 0: it has no size of its own."""
+    inner = file.dimensions[0].size
+    return 0 if inner == "rest" else inner
+
+
+def _usual_count(file: ClusterFile) -> int:
+    """Return a number of accelerators that fills whole nodes, as an example."""
+    node = _node_size(file) or 1
+    return node * max(1, _EXAMPLE // node)
 
 
 @lru_cache(maxsize=2048)

@@ -16,6 +16,7 @@ from volvelle.domains import (
     MASS,
     MULTIPLE,
     NO_SHARE,
+    NO_WIDTH,
     OVERSUBSCRIPTION,
     PARAMETERS,
     PART_DAYS,
@@ -193,13 +194,14 @@ class ServerFile(_Strict):
 
 
 class ClusterFile(_Strict):
-    """A template of machines of any size."""
+    """A machine of a stated size, or a template of machines of any size."""
 
     name: Text
     title: Text
     chip: Text
-    default_count: Annotated[int, ACCELERATORS]
-    count_source: Text
+    default_count: Annotated[int, ACCELERATORS] | None = None
+    """Accelerators of a machine whose size is a fact; None: a template, so a question has to state a number."""
+    count_source: str = ""
     dimensions: Annotated[list[DimensionFile], Field(min_length=1)]
     host_link: str = ""
     """Link to host memory, as one accelerator sees it."""
@@ -231,7 +233,7 @@ if TYPE_CHECKING:
 else:
     ArchitectureFile = _form(
         Transformer,
-        without=("name", "element"),
+        without=("name", "element", "context", "published_weights"),
         stated=("activation", "norm", "norm_bias", "linear_bias", "positions", "tied_embeddings"),
         source=(Text, ...),
         kind=(Kind, ...),
@@ -258,6 +260,10 @@ class ModelFile(_Strict):
     title: Text
     family: Literal["gpt", "llama"]
     architecture: ArchitectureFile
+    context: Annotated[Datum, NO_WIDTH] | None = None
+    """Tokens of the longest sequence the model was made for; None: unknown."""
+    published_weights: Datum | None = None
+    """Format of the published weights, by its name in Volvelle; None: 16 bits."""
     parameters: Annotated[Datum, PARAMETERS]
     notes: str = ""
 

@@ -18,7 +18,7 @@ from volvelle.report.documents.document import json_text
 @click.argument("alternatives", metavar="A B…", nargs=-1, required=True)
 @click.option("--model", default=None, help="Model, where A and B are not models.")
 @click.option("--on", default=None, metavar="SYSTEM", help="Cluster and accelerators, where A and B are not systems.")
-@batch_options()
+@batch_options
 @layout_values
 @tuning_options
 @expert_load_option

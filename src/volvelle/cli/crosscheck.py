@@ -34,7 +34,7 @@ from volvelle.domains import SEED
     "--routing", type=Lower(), help="As flows: d-mod-k, random or adaptive, in place of what the machine states."
 )
 @click.option("--suite", is_flag=True, help="Formulas against replays of 51 workloads, 8 to 65,536 chips, worst first.")
-@batch_options()
+@batch_options
 @layout_options
 @tuning_options
 @expert_load_option

@@ -38,7 +38,7 @@ class _Stragglers(click.Option):
 @click.command(short_help="How long a step takes, what fits, where the time goes.")
 @click.argument("model")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-a100/1024.")
-@batch_options(required=True)
+@batch_options
 @layout_options
 @tuning_options
 @expert_load_option

@@ -32,7 +32,9 @@ _asked = together(
 )
 _engine = together(
     click.option("--engine", type=Lower(), help="vllm, sglang or trtllm. [default: vllm]"),
-    click.option("--weights", type=Lower(), help="Format of the weights. [default: bf16]"),
+    click.option(
+        "--weights", type=Lower(), help="Format of the weights. [default: the published checkpoint's, or bf16]"
+    ),
     click.option("--kv", type=Lower(), help="Element type of the KV cache. [default: bf16]"),
     click.option("--tp", "tensor", type=Within(DEGREE), help="Tensor parallelism. [default: what a node has, up to 8]"),
     click.option("--pp", "pipeline", type=Within(DEGREE), help="Pipeline stages. [default: 1]"),

@@ -35,7 +35,7 @@ from volvelle.domains import (
     metavar="FILE",
     help="Or phases with tokens of each, and what differs: batch, sequence, layout, step.",
 )
-@batch_options()
+@batch_options
 @layout_values
 @click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
 @stack_options()

@@ -33,7 +33,7 @@ from volvelle.verbs.plan import plan as verb
 )
 @click.argument("model")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/2048.")
-@batch_options()
+@batch_options
 @click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
 @click.option(
     "--top", default=4, type=Within(RESULTS), show_default=True, help="Layouts to show beside the best of each kind."

@@ -30,7 +30,7 @@ from volvelle.domains import ACCELERATORS
     show_default=True,
     help="The same batch at every count, or one that grows with it from that of the fewest.",
 )
-@batch_options()
+@batch_options
 @click.option("--element", type=Lower(), default="bf16", show_default=True, help="Element type of matrix products.")
 @considered_options
 @tuning_options

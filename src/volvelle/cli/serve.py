@@ -74,7 +74,9 @@ _engine = together(
         show_default=True,
         help="vllm, sglang or trtllm, or a file that volvelle calibrate serving saved.",
     ),
-    click.option("--weights", type=Lower(), default="bf16", show_default=True, help="Format of the weights."),
+    click.option(
+        "--weights", type=Lower(), help="Format of the weights. [default: the published checkpoint's, or bf16]"
+    ),
     click.option("--kv", type=Lower(), default="bf16", show_default=True, help="Element type of the KV cache."),
     click.option("--tp", "tensor", type=Within(DEGREE), help="Tensor parallelism. [default: what a node has, up to 8]"),
     click.option("--pp", "pipeline", type=Within(DEGREE), default=1, show_default=True, help="Pipeline stages."),

@@ -20,7 +20,7 @@ from volvelle.domains import SAMPLES, SEED
 @click.command("why-unsure", short_help="Which numbers make an answer uncertain, and what to measure first.")
 @click.argument("model")
 @click.option("--on", required=True, metavar="SYSTEM", help="Cluster and accelerators, like dgx-h100/2048.")
-@batch_options(required=True)
+@batch_options
 @layout_options
 @tuning_options
 @expert_load_option

@@ -15,6 +15,22 @@ _LAYERS = ("num_hidden_layers", "n_layer", "n_layers")
 _HIDDEN = ("hidden_size", "n_embed", "n_embd", "d_model")
 _HEADS = ("num_attention_heads", "n_head", "n_heads")
 _LENGTH = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length")
+_ALREADY_SCALED = ("llama3", "longrope", "su", "default")
+"""Ways to scale rotary angles whose ``max_position_embeddings`` is the length after scaling."""
+
+
+def context_length(c: ConfigFields, stated: int) -> int:
+    """Return the context in tokens: what the file states, times the factor of ``rope_scaling`` as engines apply it.
+
+    YaRN multiplies ``original_max_position_embeddings``; linear and dynamic scaling multiply the stated length.
+    """
+    name = "rope_scaling" if c.fields.get("rope_scaling") else "rope_parameters"
+    scaling = c.inner(name)
+    kind = scaling.fields.get("rope_type") or scaling.fields.get("type")
+    if not isinstance(kind, str) or kind in _ALREADY_SCALED or c.family.startswith("gemma3"):
+        return stated
+    length = scaling.whole("original_max_position_embeddings", default=stated) if kind == "yarn" else stated
+    return round(length * scaling.share("factor", default=1.0))
 
 
 # -- Llama and what descends from it -------------------------------------------------------------------------
@@ -46,7 +62,7 @@ def llama_like(
         head_dim=c.whole("qk_nope_head_dim") if latent else c.head_dim(heads, hidden, default=head_default),
         ffn=c.whole(*ffn, default=rests),
         vocabulary=c.whole("vocab_size", default=vocabulary_default),
-        sequence=c.whole(*_LENGTH, default=length_default),
+        context=context_length(c, c.whole(*_LENGTH, default=length_default)),
         activation=c.activation(*activation, default=default_activation, gated=True),
         norm="rmsnorm",
         norm_bias=False,
@@ -178,7 +194,7 @@ def _gpt_like(
         head_dim=c.head_dim(heads, hidden),
         ffn=ffn or c.whole("n_inner", "intermediate_size", "ffn_hidden_size", "ffn_dim", default=4 * hidden),
         vocabulary=c.whole("vocab_size"),
-        sequence=length or c.whole(*_LENGTH),
+        context=context_length(c, length or c.whole(*_LENGTH)),
         activation=c.activation(activation, default=default_activation, gated=False),
         norm="layernorm",
         linear_bias="all",
@@ -195,7 +211,7 @@ def _gpt2(c: ConfigFields) -> Transformer:
         shape,
         kv_heads=1 if shared else shape.heads,
         positions="learned",
-        position_slots=shape.sequence,
+        position_slots=shape.context,
         dropout=c.drops("resid_pdrop", "embd_pdrop", "attn_pdrop", default=0.1),
     )
 
@@ -235,7 +251,7 @@ def _opt(c: ConfigFields) -> Transformer:
         shape,
         linear_bias="all" if c.truth("enable_bias", default=True) else "none",
         positions="learned",
-        position_slots=shape.sequence + 2,
+        position_slots=shape.context + 2,
         dropout=c.drops("dropout", default=0.1),
     )
 
@@ -283,7 +299,7 @@ def _mpt(c: ConfigFields) -> Transformer:
         norm_bias=not bare,
         kv_heads=attention.whole("kv_n_heads", default=shared or shape.heads),
         positions="learned" if learned else "alibi" if attention.truth("alibi", default=True) else "none",
-        position_slots=shape.sequence if learned else 0,
+        position_slots=shape.context if learned else 0,
         dropout=c.drops("resid_pdrop", "emb_pdrop"),
     )
 

@@ -134,7 +134,8 @@ class ServiceForm(_Closed):
     on: tuple[str, ...] = ()
     """Machines that it may be on; none named: all of the fleet."""
     engine: str = "vllm"
-    weights: str = "bf16"
+    weights: str | None = None
+    """None: the format of the published checkpoint."""
     kv: str = "bf16"
     tensor: Annotated[int, DEGREE] | None = None
     pipeline: Annotated[int, DEGREE] = 1

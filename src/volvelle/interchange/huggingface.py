@@ -11,18 +11,21 @@ What the shape leaves out, so that an estimate from it stays on the safe side:
 * sliding windows of Phi-3: attention is counted over the whole sequence (those of Mistral, Gemma, gpt-oss and Llama 4
   are read);
 * what is not the language model (the vision towers of Gemma 3, Llama 4, Qwen3.5 and Kimi K2.5): its text part only;
-* how rotary angles are scaled for long contexts (YaRN, linear, llama3): no cost worth counting;
+* how rotary angles are scaled for long contexts (YaRN, linear, llama3): no cost worth counting, but the context counts
+  the factor;
 * multi-token-prediction layers (``num_nextn_predict_layers`` of DeepSeek-V3): the main network only;
 * the gate before Qwen's shared expert (one column a layer), the router's own bias (DeepSeek-V3), weights of norms
   across all heads (MiniMax-M2: those within a head are counted), attention sinks and the biases of experts (gpt-oss),
   the feed-forward biases of GPT-J, the output bias of Llama's optional attention bias: together below 0.05 % of the
   parameters of any published model;
 * the norm of Llama 4's queries and keys (``use_qk_norm``), which has no weights;
-* the type weights are stored in (``torch_dtype``, ``quantization_config``): a training step has its own.
+* the type weights are stored in (``torch_dtype``): a training step has its own. ``quantization_config`` sets
+  `published_weights`, which serving uses.
 """
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError, brief
@@ -31,6 +34,7 @@ from volvelle.interchange.config_fields import ConfigFields
 from volvelle.interchange.hybrid_families import HYBRID_FAMILIES
 from volvelle.interchange.json_file import read_json
 from volvelle.interchange.newer_families import NEWER_FAMILIES
+from volvelle.interchange.quantization import weight_format_of
 from volvelle.workload.families.shape import Transformer
 
 FAMILIES: Mapping[str, Callable[[ConfigFields], Transformer]] = {
@@ -47,16 +51,18 @@ _OTHERWISE = {"RWForCausalLM": "falcon", "Gemma3ForCausalLM": "gemma3_text"}
 def read_config(source: Path | Mapping[str, object], *, name: str | None = None) -> Transformer:
     """The architecture a Hugging Face ``config.json`` describes: a file, a folder that holds one, or its fields.
 
-    `sequence` is the longest the model was made for; ``dataclasses.replace`` it with the length you train at. See the
-    module for what is left out. Raises :class:`DescriptionError` for a file that does not make sense and
-    :class:`OutsideDomainError` for a network the shape has no words for, naming the field.
+    `context` is the longest sequence that the model was made for. `sequence` is the default training length, as of
+    every model: ``dataclasses.replace`` it with the length you train at. The module lists what is left out.
+    Raises :class:`DescriptionError` for a file that does not make sense and :class:`OutsideDomainError` for a network
+    the shape has no words for, naming the field.
     """
     fields, called = (source, "") if isinstance(source, Mapping) else _load(source)
     said = fields.get("_name_or_path")
     if not name:
         name = called or (Path(said).name if isinstance(said, str) else "") or str(fields.get("model_type") or "config")
     family = _family(fields, name)
-    return FAMILIES[family](ConfigFields(name=name, family=family, fields=fields))
+    shape = FAMILIES[family](ConfigFields(name=name, family=family, fields=fields))
+    return replace(shape, published_weights=weight_format_of(fields))
 
 
 def _load(path: Path) -> tuple[Mapping[str, object], str]:

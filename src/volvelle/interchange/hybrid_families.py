@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import ceil
 
 from volvelle.interchange.config_fields import ConfigFields
-from volvelle.interchange.decoder_families import gemma, llama_like, mixtral_experts
+from volvelle.interchange.decoder_families import context_length, gemma, llama_like, mixtral_experts
 from volvelle.workload.families.shape import Experts, LayerKind, Mamba, Mamba2, Transformer
 
 _SPANS = {
@@ -160,7 +160,7 @@ def _nemotron_h(c: ConfigFields) -> Transformer:
         head_dim=c.whole("attention_head_dim", "head_dim", default=128),
         ffn=c.whole("intermediate_size"),
         vocabulary=c.whole("vocab_size"),
-        sequence=c.whole("max_position_embeddings"),
+        context=context_length(c, c.whole("max_position_embeddings")),
         activation=c.activation("mlp_hidden_act", default="relu2", gated=False),
         norm="rmsnorm",
         norm_bias=False,

@@ -23,7 +23,7 @@ def print_brief_estimate(answer: Answer) -> None:
         f"[bold]{answer.cluster.name}[/bold]{f', {answer.stack}' if answer.stack else ''}"
     )
     console.print(layout_text(estimate.mapping), style="dim")
-    for note in answer.cluster.notes_on_power:
+    for note in answer.notes:
         console.print(f"note: {note}", style="yellow")
     if answer.speed is not None:
         found = estimate.time_range

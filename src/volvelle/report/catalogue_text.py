@@ -36,7 +36,7 @@ _SHOWN = {
     "calibrations": ("name", "of peak", "of memory rate", "step error", "runs fitted"),
     "links": ("name", "rate", "one step", "what it is"),
     "clusters": ("name", "chip", "network, innermost first"),
-    "models": ("name", "parameters", "layers", "hidden", "heads", "sequence"),
+    "models": ("name", "parameters", "layers", "hidden", "heads", "context"),
     "reliability": ("name", "faults a 1000 node-days", "restart", "what counts"),
     STACKS: ("name", "usual for", "timed on (runs)", "what it is"),
 }
@@ -137,7 +137,8 @@ def _row(entry: Entry) -> tuple[str, ...]:
         return often, str(restart), entry.title if node is None else f"{entry.title}: {node.what_counts}"
     shape = entry.architecture
     count = float(entry.parameters.value) / 1e9
-    return (f"{count:.4g} B", str(shape.layers), str(shape.hidden), str(shape.heads), str(shape.sequence))
+    context = "unknown" if entry.context is None else str(entry.context.value)
+    return (f"{count:.4g} B", str(shape.layers), str(shape.hidden), str(shape.heads), context)
 
 
 def print_entry(catalogue: Catalogue, room: str, name: str) -> None:

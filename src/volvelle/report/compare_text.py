@@ -87,6 +87,7 @@ def _rows(alternatives: Sequence[Alternative], told: Sequence[Difference | None]
     ):
         if cells and cells != [one.name for one in alternatives]:
             yield name, cells
+    yield "tokens per sequence", each(lambda one: f"{one.sequence:,}")
     yield "layout", each(layout_cell)
     yield (
         "can run",

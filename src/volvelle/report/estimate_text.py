@@ -57,7 +57,7 @@ def _headline(answer: Answer) -> Panel:
         text.append(f"  {told}\n")
     text.append(f"{cluster.name}", style="bold")
     text.append(f"  {cluster.accelerators:,} × {cluster.chip.name}: {shape}\n")
-    for note in cluster.notes_on_power:
+    for note in answer.notes:
         text.append(f"note: {note}\n", style="yellow")
     if answer.stack:
         others = answer.other_stacks.items()

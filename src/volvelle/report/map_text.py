@@ -59,6 +59,9 @@ def _headline(answer: MapAnswer) -> Panel:
     text.append(f"{found.workload}", style="bold").append(
         f"  {answer.parameters / 1e9:.4g} B parameters, {answer.graph}, {answer.execution} execution\n"
     )
+    positions = answer.workload.sizes.get("position")
+    if positions is not None:
+        text.append("sequence", style="bold").append(f"  {positions:,.0f} tokens\n")
     text.append(f"{found.cluster}", style="bold").append(f"  {found.chips} × {answer.cluster.chip.name}\n")
     if plan is None:
         text.append("\nnothing fits" if found.proven else "\nnothing was found in time", style="bold red")

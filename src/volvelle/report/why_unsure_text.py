@@ -13,6 +13,8 @@ def print_why_unsure(found: WhyUnsure) -> None:
     """Shares of the doubt, largest first, and what to measure."""
     console = wide_console()
     console.print(f"[bold]{found.model}[/bold] on [bold]{found.system}[/bold], {show(found.seconds, SECONDS)} a step")
+    for note in found.notes:
+        console.print(f"note: {note}", style="yellow")
     if found.ratio is not None and found.chance is not None:
         console.print(
             f"the other layout takes {percent(found.ratio - 1.0, 1, signed=True)}; the first is the faster one with a "

@@ -7,8 +7,8 @@ from typing import Any
 from volvelle.errors import DescriptionError
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.named import Folder, Model, catalogue_of, cluster_of
-from volvelle.verbs.plan import considered_space, forward_pass
+from volvelle.verbs.named import Folder, Model, catalogue_of, cluster_of, forward_pass
+from volvelle.verbs.plan import considered_space
 from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.what_if import Changes
 from volvelle.workload.graph import Workload
@@ -57,12 +57,11 @@ class AskedOfCounts:
             kind = self.on.partition("/")[0]
             raise DescriptionError(f"{self.on!r} has a count already; leave it away {question}: {kind!r}")
         known = catalogue_of(self.catalogue)
-        _, forward = forward_pass(self.model, known, self.sequence)
+        _, forward, notes = forward_pass(self.model, known, self.sequence)
         length, batch = int(forward.sizes.get("position", 1)), self.batch
-        notes: tuple[str, ...] = ()
         if batch is None:
             batch = max(1, tokens // length)
-            notes = (f"no --batch given: {batch} sequences, {batch * length:,} tokens a step{apart}",)
+            notes = (*notes, f"no --batch given: {batch} sequences, {batch * length:,} tokens a step{apart}")
         recipe, layouts = split_off_tuning(dict(self.considered))
         return AnyCount(
             step=training_step(forward, batch=batch, element=self.element, expert_load=self.expert_load, **recipe),

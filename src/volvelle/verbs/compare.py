@@ -21,11 +21,21 @@ from volvelle.search.exhaustive import fastest, lightest
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference
 from volvelle.verbs.estimate import Answer, estimate
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of
-from volvelle.verbs.plan import Plan, considered_space, forward_pass
+from volvelle.verbs.named import (
+    Folder,
+    Machine,
+    Model,
+    catalogue_of,
+    cluster_of,
+    forward_pass,
+    length_notes,
+    model_of,
+)
+from volvelle.verbs.plan import Plan, considered_space
 from volvelle.verbs.saved import is_saved_answer, saved_answer
 from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.what_if import Changes, read_changes
+from volvelle.workload.families.shape import Transformer
 from volvelle.workload.graph import Workload
 
 _NO_SPEED: dict[str, Any] = {
@@ -56,6 +66,8 @@ class Alternative:
     """What the range rests on; None: it has none, or was kept without."""
     tokens: float
     """A step."""
+    sequence: int
+    """Tokens per sequence."""
     utilisation: float | None
     memory_bytes: float | None
     memory_capacity: float | None
@@ -119,6 +131,7 @@ def compare(
     work = {"model": model, "batch": batch, "sequence": sequence, "element": element, "expert_load": expert_load}
     machine = {"on": on, "stack": stack, "margin": margin, "set": set}
     asked = _Asked(known, {**work, **machine, "tokens": tokens}, seed, choices)
+    notes = asked.with_one_length(alternatives)
     found = tuple(asked.answered(one) for one in alternatives)
     first = found[0].side
     return Comparison(
@@ -126,12 +139,24 @@ def compare(
         differences=tuple(
             None if first is None or other.side is None else difference(other.side, first) for other in found[1:]
         ),
-        notes=_notes(found),
+        notes=(*notes, *_notes(found)),
     )
+
+
+def _is_answer(given: object) -> bool:
+    """Whether an alternative is an answer, or one kept as JSON."""
+    kept = isinstance(given, str | Path) and str(given).endswith(".json") and is_saved_answer(Path(given))
+    return kept or isinstance(given, Answer | Plan | Mapping)
 
 
 def _notes(found: Sequence[Alternative]) -> tuple[str, ...]:
     notes = []
+    lengths = sorted({one.sequence for one in found})
+    if len(lengths) > 1:
+        notes.append(
+            f"sequences differ ({' and '.join(f'{length:,}' for length in lengths)} tokens): a token of a longer "
+            "sequence takes more work, so the differences are not of the alternatives alone"
+        )
     if len({one.tokens for one in found}) > 1:
         notes.append("steps have different numbers of tokens: differences are of the time for as many tokens")
     if len({one.model for one in found}) > 1:
@@ -149,13 +174,38 @@ class _Asked:
         self.recipe, layout = split_off_tuning(choices)
         self.choices = {name: value for name, value in layout.items() if value not in (None, ())}
 
+    def with_one_length(self, alternatives: Sequence[object]) -> tuple[str, ...]:
+        """Take one sequence length for all alternatives that state none, the shortest default of their models.
+
+        Returns the note that says so.
+        """
+        if self.base["sequence"] is not None:
+            return ()
+        shapes = [shape for one in alternatives if (shape := self._shape(one)) is not None]
+        if not shapes:
+            return ()
+        shortest = min(shapes, key=lambda shape: shape.sequence)
+        self.base = {**self.base, "sequence": shortest.sequence}
+        notes = length_notes(shortest, None)
+        if len({shape.sequence for shape in shapes}) > 1:
+            return tuple(f"{note}, for every column" for note in notes)
+        return notes
+
+    def _shape(self, given: object) -> Transformer | None:
+        """Return the model of an alternative that is still to be estimated; None: it is an answer, or a workload."""
+        if _is_answer(given):
+            return None
+        _, said, _ = self._read(str(given).strip())
+        model = said.get("model", self.base["model"])
+        return None if model is None or isinstance(model, Workload) else model_of(model, self.known)
+
     def answered(self, given: str | Path | Answer | Plan | Mapping[str, Any]) -> Alternative:
         """What one of them takes."""
         if isinstance(given, Answer):
             return alternative_of(given, given.side.name, "answer")
         if isinstance(given, Plan):
             return _planned(given, f"{given.model} on {given.cluster.name}", "answer")
-        if isinstance(given, Mapping) or (str(given).endswith(".json") and is_saved_answer(Path(given))):
+        if _is_answer(given):
             return _saved(given)
         text = str(given).strip()
         what, said, layout = self._read(text)
@@ -166,7 +216,7 @@ class _Asked:
         taken = ("model", "sequence", "tokens", "stack", "margin", "set")
         named, sequence, tokens, stack, margin, changes = (question.pop(name) for name in taken)
         question["on"] = cluster_of(question["on"], self.known, stack=stack, margin=margin, changes=changes)
-        _, forward = forward_pass(named, self.known, sequence)
+        _, forward, _ = forward_pass(named, self.known, sequence)
         choices, fits = {**self.choices, **layout}, True
         if not choices:
             choices["mapping"], fits = self._laid_out(forward, question)
@@ -221,6 +271,7 @@ def alternative_of(answer: Answer, name: str, what: str) -> Alternative:
         range=None if timed is None else timed.time_range,
         basis=None if timed is None else answer.basis,
         tokens=float(answer.step.tokens),
+        sequence=answer.sequence,
         utilisation=None if timed is None else timed.utilisation,
         memory_bytes=answer.estimate.memory_bytes,
         memory_capacity=answer.estimate.capacity,
@@ -248,6 +299,7 @@ def _planned(found: Plan, name: str, what: str) -> Alternative:
         range=None if best is None else best.time_range,
         basis=None if best is None else found.basis,
         tokens=float(found.step.tokens),
+        sequence=found.sequence,
         utilisation=None if best is None else best.utilisation,
         memory_bytes=best.memory_bytes if best is not None else None if least is None else least.memory,
         memory_capacity=capacity,

@@ -60,6 +60,8 @@ class Answer(Presentable):
     estimate: TrainingEstimate
     costs: Costs
     references: Mapping[str, Reference]
+    notes: tuple[str, ...] = ()
+    """The defaults that were used, and the facts that the machine lacks."""
     run: TrainingRun | None = None
     """Of all tokens, where they were given."""
     estimator: str = CLOSED
@@ -240,7 +242,7 @@ def estimate(
     model: Model | Workload,
     *,
     on: Machine,
-    batch: Annotated[int, SEQUENCES],
+    batch: Annotated[int | None, SEQUENCES] = None,
     mapping: ParallelMapping | None = None,
     sequence: Annotated[int | None, WIDTH] = None,
     element: str = "bf16",
@@ -260,8 +262,9 @@ def estimate(
     """How long one training step takes, with its range, memory, cost and sources.
 
     The layout is a `ParallelMapping`, or its fields by name (``tensor=8, pipeline=8``); without ``data``, replicas
-    take the chips that are left. `sequence` is the model's own unless given, and `seed` that of the samples of the
-    range. `estimator` is ``closed`` for formulas, ``event`` for a replay of every kernel and transfer of every stage.
+    take the chips that are left. `sequence` is 8,192 tokens unless given, or the model's context where that is
+    shorter; `seed` is that of the samples of the range. `estimator` is ``closed`` for formulas, ``event`` for a replay
+    of every kernel and transfer of every stage.
     `stragglers` are pipeline stages that have a slower chip, with the share of its speed that it has (``{2: 0.8}``);
     the event estimator alone knows them, and replays so many sampled machines too as `replays` says. `stack` is the
     software that trains, by default the usual one of the chip; `margin` the share of memory that is left free. With
@@ -321,6 +324,7 @@ def estimate(
         estimate=timed,
         costs=costs,
         references=catalogue_of(catalogue).references,
+        notes=(*asked.notes, *cluster.notes_on_power),
         samples=samples.time,
         estimator=estimator,
         stragglers=slow,

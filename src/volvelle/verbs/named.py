@@ -10,7 +10,7 @@ from volvelle.estimators.calibration import with_margin
 from volvelle.input_limits import other_reader
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.what_if import Changes
-from volvelle.workload.families.shape import Transformer
+from volvelle.workload.families.shape import TRAINING_LENGTH, Transformer, training_length
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 
@@ -20,6 +20,7 @@ Machine = Cluster | str
 """A cluster, or its name and accelerators, like ``dgx-h100/64``."""
 Model = Transformer | Path | str
 """A model, its name in the catalogue, or a Hugging Face config.json (or the folder that holds one)."""
+NO_BATCH = "no batch is given; give --batch, the sequences per step: e.g. --batch 512"
 
 
 def catalogue_of(given: Folder) -> Catalogue:
@@ -56,6 +57,27 @@ def cluster_of(
         named = given if isinstance(given, str) else None
         cluster = changed(cluster, changes, catalogue, named=named, stack=stack)
     return with_margin(cluster, margin)
+
+
+def forward_pass(
+    model: Model | Workload, known: Catalogue, sequence: int | None
+) -> tuple[Transformer | None, Workload, tuple[str, ...]]:
+    """Return a model's architecture, its forward pass at some length, and a note where the length is the default.
+
+    A workload has no architecture, and its own length.
+    """
+    if isinstance(model, Workload):
+        return None, model, ()
+    shape = model_of(model, known)
+    return shape, workload_of(shape, sequence), length_notes(shape, sequence)
+
+
+def length_notes(shape: Transformer, sequence: int | None) -> tuple[str, ...]:
+    """Return the note that the sequence length is the default; nothing where the question or the shape states one."""
+    if sequence is not None or shape.sequence != training_length(shape.context):
+        return ()
+    why = f"the context of {shape.name}" if shape.sequence < TRAINING_LENGTH else "the default"
+    return (f"no --seq given: {shape.sequence:,} tokens per sequence, {why}",)
 
 
 @lru_cache(maxsize=64)

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import RangeBasis, step_basis
-from volvelle.catalogue import Catalogue
 from volvelle.catalogue.ownership import owned_costs
 from volvelle.catalogue.residuals import LayoutPairs, layout_pairs
 from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.training_run import TrainingRun
-from volvelle.errors import MappingError, UnknownNameError
+from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
@@ -30,7 +29,7 @@ from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
 from volvelle.verbs.likely_best import MOST, Rank, contest
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of, workload_of
+from volvelle.verbs.named import NO_BATCH, Folder, Machine, Model, catalogue_of, cluster_of, forward_pass
 from volvelle.verbs.outside import refuse_outside
 from volvelle.verbs.settling import Settling, settling
 from volvelle.verbs.trained import Trained, trained
@@ -45,8 +44,6 @@ _TRIED = 500
 """Layouts that a framework is asked to express."""
 _MERGED = 16
 """Layouts kept for each that is shown, so that ties leave enough."""
-_TOKENS_A_CHIP = 2048
-"""Of the global batch, where none is given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -166,8 +163,9 @@ def plan(
 ) -> Plan:
     """Rank every layout of a model on a machine; the `top` fastest that do not tie are kept.
 
-    Without a batch, each chip gets about two thousand tokens. Any field of a layout may be given a value or several to
-    consider (``tensor=(4, 8), zero=1``), the usual ones where none are given; or a `space` says all of it. With
+    `batch` is the sequences per step, `sequence` the tokens of each (8,192, or the model's context where that is
+    shorter). Any field of a layout may be given a value or several to consider (``tensor=(4, 8), zero=1``), the usual
+    ones where none are given; or a `space` says all of it. With
     `offload`, host memory is considered too; with a `framework`, only what it knows. `stack` is the software that
     trains, by default the usual one of the chip; `margin` the share of memory left free. `progress` is told how many
     layouts were looked at. With `tokens` to train on in all, the plan has the whole run of the first layout too. What
@@ -179,14 +177,12 @@ def plan(
     `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the plan then has that of the machine
     as it is beside. What `estimate` refuses of the first layout unless it is asked `anyway`, this does too.
     """
+    if batch is None:
+        raise DescriptionError(NO_BATCH)
     known = catalogue_of(catalogue)
-    shape, forward = forward_pass(model, known, sequence)
+    shape, forward, notes = forward_pass(model, known, sequence)
     cluster = cluster_of(on, known, stack=stack, margin=margin, changes=set)
     length = int(forward.sizes.get("position", 1))
-    notes: tuple[str, ...] = ()
-    if batch is None:
-        batch = max(1, _TOKENS_A_CHIP * cluster.accelerators // length)
-        notes = (f"no --batch given: {batch} sequences, about {_TOKENS_A_CHIP} tokens a chip",)
     recipe, considered = split_off_tuning(considered)
     if framework == "fsdp":  # Accelerate exchanges gradients in the type of the products
         recipe = {"gradients": element, **recipe}
@@ -264,16 +260,6 @@ def _explained(
         samples=samples.time,
         run=None if tokens is None else run_of(tokens, timed, owned_costs(timed, cluster, samples=samples), cluster),
     )
-
-
-def forward_pass(
-    model: Model | Workload, known: Catalogue, sequence: int | None
-) -> tuple[Transformer | None, Workload]:
-    """A model's architecture, where it has one, and its forward pass at some length."""
-    if isinstance(model, Workload):
-        return None, model
-    shape = model_of(model, known)
-    return shape, workload_of(shape, sequence)
 
 
 def considered_space(

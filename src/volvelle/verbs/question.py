@@ -5,12 +5,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
 from volvelle.domains import EXPERT_LOAD, MARGIN, SEQUENCES, WIDTH, within_domains
-from volvelle.errors import MappingError, UnknownNameError
+from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of, model_of, workload_of
+from volvelle.verbs.named import NO_BATCH, Folder, Machine, Model, catalogue_of, cluster_of, forward_pass
 from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.what_if import Changes
 from volvelle.workload.graph import Workload
@@ -25,6 +25,8 @@ class Question:
     step: TrainingStep
     cluster: Cluster
     mapping: ParallelMapping
+    notes: tuple[str, ...] = ()
+    """Defaults that were used."""
 
 
 @in_command_words
@@ -33,7 +35,7 @@ def question_of(
     model: Model | Workload,
     *,
     on: Machine,
-    batch: Annotated[int, SEQUENCES],
+    batch: Annotated[int | None, SEQUENCES] = None,
     mapping: ParallelMapping | None = None,
     sequence: Annotated[int | None, WIDTH] = None,
     element: str = "bf16",
@@ -45,16 +47,18 @@ def question_of(
     **choices: Any,
 ) -> Question:
     """A question as `estimate` takes it: step, machine and layout."""
+    if batch is None:
+        raise DescriptionError(NO_BATCH)
     known = catalogue_of(catalogue)
     cluster = cluster_of(on, known, stack=stack, margin=margin, changes=set)
-    forward = model if isinstance(model, Workload) else workload_of(model_of(model, known), sequence)
+    _, forward, notes = forward_pass(model, known, sequence)
     recipe, choices = split_off_tuning(choices)
     step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
     if mapping is None:
         mapping = _layout(cluster, choices)
     elif choices:
         raise MappingError(f"both a mapping and {', '.join(sorted(choices))} are given; give one or the other")
-    return Question(model=forward.name, step=step, cluster=cluster, mapping=mapping)
+    return Question(model=forward.name, step=step, cluster=cluster, mapping=mapping, notes=notes)
 
 
 def _layout(cluster: Cluster, choices: Mapping[str, Any]) -> ParallelMapping:

@@ -30,8 +30,8 @@ def read_model(
     """A model's architecture from a Hugging Face ``config.json``, for every verb that takes a model.
 
     `source` is the file, the folder that holds it, its fields as a dictionary, or a configuration of the library
-    transformers; or a name of the catalogue. `name` is what to call it, `sequence` the length to train at: the file
-    states the longest that the model was made for, which is seldom that.
+    transformers; or a name of the catalogue. `name` is what to call it, `sequence` the length to train at, by default
+    that of every model.
     """
     if isinstance(source, Mapping):
         shape = read_config(source)

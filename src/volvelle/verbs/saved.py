@@ -29,6 +29,7 @@ def saved_answer(given: object) -> dict[str, Any]:
             "model": str(document["model"]),
             "system": str(document["system"]),
             "tokens": float(document["batch"] * document["sequence"]),
+            "sequence": int(document["sequence"]),
             "range": None if document["range"] is None else _range(document["range"]),
             "run": None if document["run"] is None else _run(document["run"]),
             **taken,

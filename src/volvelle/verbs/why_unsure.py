@@ -80,6 +80,8 @@ class WhyUnsure:
     """What brings most first."""
     rests_on: str
     """Rows and publications behind the error of the model."""
+    notes: tuple[str, ...] = ()
+    """Defaults that were used."""
 
 
 def why_unsure(
@@ -138,6 +140,7 @@ def why_unsure(
         samples=samples,
         shares=tuple(listed),
         rests_on=rests,
+        notes=asked.notes,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from volvelle.errors import UnknownNameError
+from volvelle.errors import UnknownNameError, plainly
 from volvelle.workload.families.shape import Transformer
 
 
@@ -55,6 +55,11 @@ FORMATS = {
     )
 }
 """Formats of weights by name."""
+_WORDS = {
+    **dict.fromkeys(("awq", "gptq", "gptq-int4", "w4a16", "q4_k_m", "q4_k_s", "q4_0"), "int4"),
+    **dict.fromkeys(("gptq-int8", "w8a16", "q8_0"), "int8"),
+}
+"""Names of quantised checkpoints → the format that stores weights in as many bits."""
 CACHES = {"bf16": 2.0, "fp8": 1.0}
 """Bytes of an element of what is cached, by its type."""
 
@@ -64,6 +69,15 @@ def weight_format(name: str) -> WeightFormat:
     if name not in FORMATS:
         raise UnknownNameError.among("format of weights", name, FORMATS)
     return FORMATS[name]
+
+
+def format_named(text: str) -> str:
+    """Return a format by its name as people write it: ``FP8`` is fp8; ``awq`` and ``q4_K_M`` are int4."""
+    plain = plainly(text)
+    named = {plainly(name): name for name in FORMATS} | {plainly(word): name for word, name in _WORDS.items()}
+    if plain not in named:
+        raise UnknownNameError.among("format of weights", text, FORMATS)
+    return named[plain]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,16 +92,16 @@ def test_a_model_says_what_it_rests_on(book: PriceBook, catalogue: Catalogue) ->
     assert "h100-sxm" in book.market(cluster).rests_on
     assert book.market(cluster, chip_price=20_000.0).accelerator == 20_000.0
     assert "h100-sxm" not in book.market(cluster, chip_price=20_000.0).rests_on
-    assert book.market(catalogue.cluster("gaudi3-cluster")).rests_on["gaudi3"].date == "2024"
+    assert book.market(catalogue.cluster("gaudi3-cluster/256")).rests_on["gaudi3"].date == "2024"
 
 
 def test_a_machine_that_cannot_be_priced_is_refused_with_what_to_do(book: PriceBook, catalogue: Catalogue) -> None:
     with pytest.raises(OutsideDomainError, match="use the market"):
         book.parts(catalogue.cluster("cs2-cluster"))
     with pytest.raises(OutsideDomainError, match="DFModel has no price of 'b200'"):
-        book.dfmodel(catalogue.cluster("dgx-b200"))
+        book.dfmodel(catalogue.cluster("dgx-b200/8"))
     with pytest.raises(OutsideDomainError, match="cannot be told apart"):
-        book.parts(catalogue.cluster("dgx-h100"), chip_price=1_000.0)
+        book.parts(catalogue.cluster("dgx-h100/8"), chip_price=1_000.0)
     with pytest.raises(OutsideDomainError, match="'tpu-v5p' states no power"):
         book.market(catalogue.cluster("tpu-v5p-pod"))
 

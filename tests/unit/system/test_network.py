@@ -51,5 +51,5 @@ def test_a_network_with_several_ways_and_no_rule_is_refused() -> None:
 
 def test_every_machine_of_the_catalogue_says_how_it_routes(catalogue: Catalogue) -> None:
     for name in catalogue.names("clusters"):
-        for part in catalogue.cluster(name).dimensions:
+        for part in catalogue.node(name).dimensions:
             assert part.routing is not None or isinstance(part.topology, Switch | FullyConnected), (name, part.name)

@@ -10,6 +10,7 @@ import click
 from volvelle.cli.words import Output, Within
 from volvelle.domains import EXPERT_LOAD, MARGIN, SEQUENCES, TOKENS, WIDTH
 from volvelle.errors import DescriptionError
+from volvelle.workload.families.shape import TRAINING_LENGTH
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -32,13 +33,16 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
-def batch_options(*, required: bool = False) -> Callable[[Command], Command]:
-    """Sequences of a step, and how long they are."""
-    return together(
-        click.option("--batch", required=required, type=Within(SEQUENCES), help="Sequences in the global batch."),
-        click.option("--seq", "sequence", type=Within(WIDTH), help="Sequence length. [default: the model's own]"),
-    )
-
+batch_options = together(
+    click.option("--batch", type=Within(SEQUENCES), help="Sequences per step, over all GPUs."),
+    click.option(
+        "--seq",
+        "sequence",
+        type=Within(WIDTH),
+        help=f"Tokens per sequence. [default: {TRAINING_LENGTH}, or the model's context if shorter]",
+    ),
+)
+"""Sequences per step, and how long they are."""
 
 expert_load_option = click.option(
     "--expert-load",

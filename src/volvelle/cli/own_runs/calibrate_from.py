@@ -16,7 +16,7 @@ from volvelle.cli.words import Lower, Output
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="LOG...")
 @click.option("--on", required=True, metavar="SYSTEM", help="Machine of the runs, like dgx-h100/64, or dgx-h100 alone.")
 @click.option("--model", help="Of the runs: a name or a config.json. [default: what logs say]")
-@batch_options()
+@batch_options
 @click.option("--element", type=Lower(), help="Element type of matrix products. [default: what logs say, or bf16]")
 @click.option("--stack", default="", help="Software that trained, like fsdp. [default: what logs say]")
 @layout_values

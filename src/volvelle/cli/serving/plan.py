@@ -78,7 +78,12 @@ _asked = together(
 )
 _considered = together(
     click.option("--engine", type=Several(), default="vllm", show_default=True, help="vllm, sglang, trtllm; several."),
-    _several("--weights", "weights", None, "Formats of weights to consider. [default: bf16,fp8]"),
+    _several(
+        "--weights",
+        "weights",
+        None,
+        "Formats of weights to consider. [default: the published checkpoint's, or bf16,fp8]",
+    ),
     _several("--kv", "kv", None, "Types of the KV cache to consider. [default: bf16,fp8]"),
     _several("--tp", "tensor", DEGREE, "Tensor parallelism. [default: all that a node has]"),
     _several("--pp", "pipeline", DEGREE, "Pipeline stages. [default: 1 to 16]"),

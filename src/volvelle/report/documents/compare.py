@@ -42,6 +42,8 @@ class AlternativeEntry(RangeOfStep):
     range: Range | None
     tokens: float
     """A step."""
+    sequence: int
+    """Tokens per sequence."""
     tokens_per_second: float | None
     utilisation: float | None
     memory_bytes: float | None

@@ -121,6 +121,8 @@ class EstimateDocument(Document):
     sequence: int
     system: str = at("cluster.name")
     accelerators: int = at("cluster.accelerators")
+    notes: list[str]
+    """The defaults that were used, and the facts that the machine lacks."""
     estimator: str
     """Who gave the time: closed (formulas), or event (a replay of every kernel and transfer)."""
     stragglers: list[Straggler]
@@ -182,7 +184,5 @@ class EstimateDocument(Document):
     """The same layer by layer and phase by phase; nothing where there is no such layout."""
     memory: list[MemoryPart] = at("estimate.memory")
     violations: list[Violation] = at("estimate.violations")
-    notes: list[str] = at("cluster.notes_on_power")
-    """What the machine's description leaves open, and what is assumed instead."""
     inputs: list[InputEntry]
     laws: list[LawEntry]

@@ -34,3 +34,4 @@ class WhyUnsureDocument(Document):
     samples: int
     shares: list[DoubtEntry]
     rests_on: str
+    notes: list[str]

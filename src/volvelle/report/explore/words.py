@@ -12,6 +12,7 @@ from volvelle.studies.answers.pareto import Front
 from volvelle.studies.answers.sensitivity import Elasticity, Sensitivity, Step
 from volvelle.studies.design_space.design_study import DesignStudy
 from volvelle.studies.design_space.measures import MEASURES, Objective
+from volvelle.workload.families.shape import TRAINING_LENGTH
 
 _NAMES = {
     "chip.matrix_rate": "matrix rate",
@@ -90,6 +91,12 @@ def work_words(work: WorkloadForm, form: StudyForm) -> str:
     batch = f": {work.batch:,} sequences or samples a step" if work.batch else ""
     if work.batch_per_replica:
         batch = f": {work.batch_per_replica:,} sequences a replica and step"
+    if work.train is not None and work.counting != "comet" and "workload.sequence" not in form.axes:
+        batch += (
+            f", {work.sequence:,} tokens per sequence"
+            if work.sequence
+            else f", {TRAINING_LENGTH:,} tokens per sequence, or the model's context if shorter (the default)"
+        )
     batch += ", counted as COMET does" if work.counting == "comet" else ""
     tokens = f", {work.tokens:.3g} tokens in all" if work.tokens else ""
     weight = f", weight {work.weight:g}" if len(form.workloads) > 1 else ""

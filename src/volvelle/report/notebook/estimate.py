@@ -41,7 +41,7 @@ def _shown(answer: Answer) -> Shown:
         figures += difference_lines(answer.difference)
     if answer.run is not None:
         figures += run_lines(answer.run)
-    warnings = [*cluster.notes_on_power]
+    warnings = [*answer.notes]
     warnings += violation_warnings(estimate.violations)
     return Shown(
         title=f"{answer.model} on {cluster.name}: one training step",

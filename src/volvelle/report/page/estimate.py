@@ -85,7 +85,7 @@ def _headline(answer: Answer) -> Headline:
     speed = answer.speed
     held = f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)}"
     figures = [(held, f"memory of the fullest rank: {fits_text(estimate)}")]
-    warned: list[Part] = [Warned(note) for note in answer.cluster.notes_on_power]
+    warned: list[Part] = [Warned(note) for note in answer.notes]
     if answer.stack and not answer.stack_timed:
         family = answer.cluster.chip.family
         warned.append(Warned(f"{answer.stack} was not timed on {family} chips; what is known of both counts."))

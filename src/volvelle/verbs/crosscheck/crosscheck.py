@@ -1,6 +1,7 @@
 """``crosscheck``: one step by the closed form, by a replay, and with flows in place of laws of collectives."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -48,7 +49,8 @@ def crosscheck(
     wanted = _wanted(estimators)
     asked = question_of(model, **question)
     rule = None if routing is None else Routing.named(routing)
-    return check_step(asked.step, asked.cluster, asked.mapping, wanted, routing=rule, seed=seed)
+    check = check_step(asked.step, asked.cluster, asked.mapping, wanted, routing=rule, seed=seed)
+    return replace(check, notes=(*asked.notes, *check.notes))
 
 
 def _wanted(estimators: str | Sequence[str]) -> tuple[str, ...]:

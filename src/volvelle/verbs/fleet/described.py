@@ -45,11 +45,12 @@ class MachineKind:
 def machine_kind(name: str, form: MachineForm, catalogue: Catalogue) -> MachineKind:
     """A machine by its name, like ``dgx-h100``, or ``dgx-h100/64`` where there are so many chips."""
     kind, slash, _ = name.partition("/")
-    whole = catalogue.cluster(name)
+    whole = catalogue.cluster(name) if slash else catalogue.node(kind)
     if slash and form.chips is not None:
         raise DescriptionError(f"{name!r} has chips in its name and as a number ({form.chips}); give them once")
-    size = catalogue.cluster(kind).dimensions[0].size
-    node = catalogue.cluster(f"{kind}/{min(size, whole.accelerators) if slash else size}")
+    node = catalogue.node(kind)
+    if whole.accelerators < node.accelerators:
+        node = whole
     rent = rent_of(node.chip.name, node.name)
     priced = node
     if form.price is not None:
@@ -75,9 +76,7 @@ def service_question(service: ServiceForm, machine: MachineKind) -> ServingQuest
         model=service.model,
         on=machine.node.name,
         load=load.words,
-        **{
-            name: getattr(service, name) for name in ("engine", "weights", "kv", "tensor", "pipeline", "expert", "data")
-        },
+        **{name: getattr(service, name) for name in ("engine", "kv", "tensor", "pipeline", "expert", "data")},
         **{name: getattr(service, name) for name in ("max_batched_tokens", "max_seqs", "chunked_prefill")},
         **{name: getattr(load, name) for name in ("input", "output", "lengths")},
         memory_share=None if service.memory_share is None else SHARE.read(service.memory_share, "memory_share"),

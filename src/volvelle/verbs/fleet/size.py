@@ -39,7 +39,8 @@ from volvelle.verbs.fleet.described import (
     scaling_of,
     service_question,
 )
-from volvelle.verbs.named import Folder, Model, catalogue_of, model_of
+from volvelle.verbs.named import Folder, Model, catalogue_of
+from volvelle.verbs.serving.checkpoint import check_context, served_shape, with_weights
 from volvelle.verbs.serving.cures import violations
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.offered import OfferedLoad
@@ -107,9 +108,9 @@ def fleet(
             )
         source = model if isinstance(model, Mapping) else Path(str(model))
         form, folder = read_fleet_form(source), None if isinstance(model, Mapping) else Path(str(model)).parent
-        shapes = {service.called: model_of(service.model, known) for service in form.services}
+        shapes = {service.called: served_shape(service.model, known) for service in form.services}
     else:
-        shape = model_of(model, known)
+        shape = served_shape(model, known)
         form, folder = _short_form(shape.name if isinstance(model, Transformer) else str(model), said), None
         shapes = {form.services[0].called: shape}
     return _sized(form, folder, shapes, known)
@@ -212,6 +213,8 @@ def _tried(
         ), None
 
     try:
+        check_context(question, shape)
+        question = with_weights(question, service.weights, known, shape, known.cluster(question.on))
         instance, cluster = one_replica(question, known, shape)
         unfit = violations(question, instance, cluster, catalogue=known, shape=shape)
         if unfit:

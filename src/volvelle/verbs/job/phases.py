@@ -16,14 +16,11 @@ from volvelle.quantities import SECONDS, show
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.job.answer import TimedPhase
-from volvelle.verbs.named import Model, catalogue_of, model_of
+from volvelle.verbs.named import NO_BATCH, Model, catalogue_of, length_notes, model_of
 from volvelle.verbs.plan import plan
-from volvelle.workload.families.transformer import transformer
 
 Phases = Path | str | Sequence[Mapping[str, object]]
 """A file of phases, or what it would have under ``phases``."""
-_TOKENS_A_CHIP = 1024
-"""Of the global batch, where none is given."""
 
 
 def read_phases(phases: Phases | None, tokens: str | float | None) -> tuple[PhaseForm, ...]:
@@ -93,11 +90,11 @@ def _timed(
     """One of them, and the estimate of its step; None: its time was given."""
     notes: list[str] = []
     if asked["batch"] is None:
-        batch = max(1, _TOKENS_A_CHIP * cluster.accelerators // _length(model, asked, settings))
-        asked = {**asked, "batch": batch}
-        notes.append(f"no --batch given: {batch} sequences, about {_TOKENS_A_CHIP} tokens a chip")
+        raise DescriptionError(NO_BATCH)
     if step is not None:
-        per_step = float(asked["batch"] * _length(model, asked, settings))
+        shape = model_of(model, catalogue_of(settings["catalogue"]))
+        per_step = float(asked["batch"] * (asked["sequence"] or shape.sequence))
+        notes += length_notes(shape, asked["sequence"])
         return RunPhase(tokens=tokens, tokens_per_step=per_step, step=step), None, notes
     if not choices and asked["mapping"] is None:
         found = plan(
@@ -110,6 +107,7 @@ def _timed(
         asked = {**asked, "mapping": found.layouts[0].mapping}
         notes.append("no layout given: the fastest of volvelle plan")
     answer = estimate(model, anyway=True, **asked, **settings, **choices)
+    notes += answer.notes
     if answer.speed is None:
         raise MappingError(f"there is no such layout: {answer.estimate.violations[0].problem}")
     if not answer.estimate.feasible:
@@ -118,9 +116,3 @@ def _timed(
     timed = answer.estimate
     phase = RunPhase(tokens=tokens, tokens_per_step=float(timed.tokens), step=float(timed.time), doubt=doubt)
     return phase, answer, notes
-
-
-def _length(model: Model, asked: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
-    """Tokens of a sequence."""
-    stated = asked["sequence"]
-    return int(stated or transformer(model_of(model, catalogue_of(settings["catalogue"]))).sizes["position"])

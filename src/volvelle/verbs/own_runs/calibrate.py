@@ -174,7 +174,7 @@ def calibrate_from(
     links = tuple(_links(read, on, known))
     runs, unasked = _asked(read, on, model, told, known)
     runs = [_over(one, links) for one in runs]
-    cluster = same_machine(runs) if runs else known.cluster(on)
+    cluster = same_machine(runs) if runs else known.cluster(on) if "/" in on else known.node(on)
     errors: Table = np.zeros(0)
     found = Calibrated(
         cluster=cluster,
@@ -335,7 +335,7 @@ def _links(logs: Sequence[Log], on: str, catalogue: Catalogue) -> list[OwnLink]:
 
 def _check_device(log: Log, device: str, template: str, catalogue: Catalogue) -> None:
     """Refuse a sweep on chips that are plainly of another kind than the machine's."""
-    chip = catalogue.cluster(template).chip.name
+    chip = catalogue.node(template).chip.name
     kind = chip.split("-")[0]
     words = {name.split("-")[0] for name in catalogue.names("chips")}
     mentioned = {word for word in words if len(word) > 3 and word in device.lower().replace(" ", "-")}

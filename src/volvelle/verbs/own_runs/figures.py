@@ -51,7 +51,7 @@ def own_linpack(logs: Sequence[Log], on: str, catalogue: Catalogue) -> OwnFactor
                 raise DescriptionError(
                     f"{log.file}, line {run.line}: {run.p} × {run.q} processes ran, and --on has {count} chips"
                 )
-    constants = nearest_constants(catalogue.cluster(template).chip.family)
+    constants = nearest_constants(catalogue.node(template).chip.family)
     return linpack_factor(constants, given, machine=lambda chips: catalogue.cluster(f"{template}/{chips}"))
 
 

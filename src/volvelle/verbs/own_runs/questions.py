@@ -16,7 +16,7 @@ from volvelle.interchange.logs.run_settings import gated, run_settings, shape_se
 from volvelle.interchange.logs.steady import FEWEST
 from volvelle.mapping.parallelism import CHOICES, Recompute
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.named import Model, model_of
+from volvelle.verbs.named import Model, length_notes, model_of
 from volvelle.verbs.own_runs.plausibility import check_step_time
 from volvelle.verbs.question import question_of
 from volvelle.workload.families.shape import Experts, Transformer
@@ -79,6 +79,8 @@ def own_run(
     if isinstance(shape, str):
         return shape
     sequence = int(str(settings.get("sequence", shape.sequence)))
+    if "sequence" not in settings:
+        notes += length_notes(shape, None)
     if missing:
         batch = _batch_by_clock(logged, {**settings, "sequence": sequence}, number)
         if batch is None:

@@ -13,8 +13,10 @@ from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, 
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.plan_serving.drafts import drafted_questions
+from volvelle.verbs.serving.checkpoint import published_format
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
+from volvelle.workload.served_model import format_named
 
 USUAL_FORMATS = ("bf16", "fp8")
 """Of weights and of caches, where nothing is said."""
@@ -89,7 +91,7 @@ def candidates(
     refused: dict[str, VolvelleError] = {}
     for cluster, engine in product(clusters, axes.engines):
         defaults = serving_engine(engine, cluster.chip.family).defaults
-        for layout, question in _questions(asked, engine, cluster, shape, axes):
+        for layout, question in _questions(asked, engine, cluster, shape, axes, catalogue):
             try:
                 question.instance(catalogue, shape, cluster)
             except OutsideDomainError as error:
@@ -119,17 +121,20 @@ def _no_layout(shape: Transformer, clusters: Sequence[Cluster]) -> str:
 
 
 def _questions(
-    asked: ServingQuestion, engine: str, cluster: Cluster, shape: Transformer, axes: Axes
+    asked: ServingQuestion, engine: str, cluster: Cluster, shape: Transformer, axes: Axes, catalogue: Catalogue
 ) -> Iterator[tuple[ServingLayout, ServingQuestion]]:
     """Formats and layouts, each with each."""
-    formats = axes.weights or USUAL_FORMATS, axes.kv or USUAL_FORMATS
+    asked = asked.changed(on=cluster.name, engine=engine)
+    published = published_format(asked, catalogue, shape, cluster, required=not axes.weights)
+    formats = axes.weights or usual_formats(published), axes.kv or USUAL_FORMATS
     for weights, kv, layout in product(*formats, _layouts(shape, cluster, axes)):
         yield (
             layout,
             asked.changed(
                 on=cluster.name,
                 engine=engine,
-                weights=weights,
+                weights=format_named(weights),
+                published=published,
                 kv=kv,
                 tensor=layout.tensor,
                 pipeline=layout.pipeline,
@@ -178,9 +183,14 @@ def _with_usual(given: Iterable[int], known: tuple[int, ...], usual: int) -> tup
     return tuple(given) or tuple(dict.fromkeys((usual, *known)))
 
 
+def usual_formats(published: str) -> tuple[str, ...]:
+    """Return the formats of weights that are considered where none is given: that of a quantised checkpoint alone."""
+    return USUAL_FORMATS if published in FULL else (published,)
+
+
 def is_full(question: ServingQuestion) -> bool:
-    """Whether neither weights nor the cache are narrower than 16 bits."""
-    return question.weights in FULL and question.kv in FULL
+    """Whether weights are as they were published, or in 16 bits, and the cache is in 16 bits."""
+    return question.weights in (*FULL, question.published) and question.kv in FULL
 
 
 def check_axes(axes: Axes) -> Axes:

@@ -28,7 +28,7 @@ from volvelle.interchange.load_words import read_load
 from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
+from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
 from volvelle.verbs.plan_serving.candidates import Candidates, Group, candidates, check_axes, is_full
 from volvelle.verbs.plan_serving.dead_ends import ServingDeadEnd, possible, serving_dead_end
 from volvelle.verbs.plan_serving.drafts import curves_of, drafting_notes
@@ -40,6 +40,7 @@ from volvelle.verbs.plan_serving.search import Found, order_of, run_search
 from volvelle.verbs.plan_serving.sensitivities import GoodputChange, sensitivities
 from volvelle.verbs.plan_serving.spending import Spending, spending
 from volvelle.verbs.plan_serving.split_pools import SplitOption, SplitPools, split_pools
+from volvelle.verbs.serving.checkpoint import check_context, checkpoint_notes, checkpoint_warnings, served_shape
 from volvelle.verbs.serving.files import launch_files, write_files
 from volvelle.verbs.serving.request_lengths import request_lengths
 from volvelle.verbs.serving.serve import machine_of
@@ -176,7 +177,7 @@ def plan_serving(
     """
     begun = time.perf_counter()
     known = catalogue_of(catalogue)
-    shape = model_of(model, known)
+    shape = served_shape(model, known)
     machines = [on] if isinstance(on, str | Cluster) else list(on)
     names = [name for one in machines for name in (one.split(",") if isinstance(one, str) else [one])]
     clusters = tuple(machine_of(one.strip() if isinstance(one, str) else one, known) for one in names)
@@ -208,6 +209,8 @@ def plan_serving(
         split=split,
     )
     check_axes(question.axes)
+    request_lengths(read_load(load), question.served)
+    check_context(question.served, shape)
     planner = _Planner(catalogue=known, shape=shape, begun=begun, workers=workers, progress=progress)
     found = planner.planned(question, clusters, top=top, keep=None if keep is None else Path(keep))
     return found if emit is None or found.best is None else _with_files(found, emit, into, checkpoint, known)
@@ -356,6 +359,8 @@ def _notes(plan: ServingPlan) -> Sequence[str]:
     best = plan.best
     if best is None:
         return notes
+    notes += checkpoint_warnings(best.question, best.instance.served.shape)
+    notes += checkpoint_notes(best.question, best.instance.served.shape)
     if not best.full_precision:
         notes.append(
             f"the first has weights in {best.question.weights} and a KV cache in {best.question.kv}, which may change "

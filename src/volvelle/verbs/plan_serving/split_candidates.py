@@ -14,10 +14,11 @@ from volvelle.errors import MappingError, OutsideDomainError
 from volvelle.interchange.pool_words import PoolWords
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.plan_serving.candidates import USUAL_FORMATS
+from volvelle.verbs.plan_serving.candidates import USUAL_FORMATS, usual_formats
 from volvelle.verbs.plan_serving.options import ServingOption
 from volvelle.verbs.plan_serving.plan_question import ServingPlanQuestion
 from volvelle.verbs.plan_serving.screening import Search
+from volvelle.verbs.serving.checkpoint import published_format
 from volvelle.verbs.serving.split import SplitPool, SplitServing, laid_out, pool_of
 from volvelle.verbs.serving.split_question import SplitQuestion
 from volvelle.workload.families.shape import Transformer
@@ -125,11 +126,16 @@ def split_kinds(
     """On every machine: with the engine and formats of its best option, or with all that are asked for."""
     found = []
     for cluster in clusters:
+        published = published_format(
+            question.served.changed(on=cluster.name), search.catalogue, search.shape, cluster, required=False
+        )
         best = next((option.question for option in options if option.cluster.name == cluster.name), None)
         told: list[tuple[str, str, str]] = (
             [(best.engine, best.weights, best.kv)]
             if best is not None
-            else list(product(question.engine, question.weights or USUAL_FORMATS, question.kv or USUAL_FORMATS))
+            else list(
+                product(question.engine, question.weights or usual_formats(published), question.kv or USUAL_FORMATS)
+            )
         )
         settings = product(question.max_batched_tokens or (None,), question.max_seqs or (None,))
         for (engine, weights, kv), (budget, most) in product(told, settings):

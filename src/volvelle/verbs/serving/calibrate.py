@@ -16,6 +16,7 @@ from volvelle.interchange.bench_results.result import BenchResult
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, catalogue_of
+from volvelle.verbs.serving.checkpoint import with_weights
 from volvelle.verbs.serving.question import FLAGS, ServingQuestion
 
 if TYPE_CHECKING:
@@ -117,6 +118,9 @@ def calibrate_serving(
     _check_chip(results, cluster, known)
     question = _question(_model(results, model, known), cluster, said)
     shape = known.model(question.model)
+    question = with_weights(
+        question, None if said.get("weights") is None else str(said["weights"]), known, shape, cluster
+    )
     instance = question.instance(known, shape, cluster)
     _check_version(said.get("version"), instance, results)
     fit = _fit(results, instance, told)
@@ -194,7 +198,7 @@ def _model(results: tuple[BenchResult, ...], given: str | None, catalogue: Catal
 
 
 def _question(model: str, cluster: Cluster, said: Mapping[str, object]) -> ServingQuestion:
-    told = {name: value for name, value in said.items() if name != "version"}
+    told = {name: value for name, value in said.items() if name not in ("version", "weights")}
     return ServingQuestion(model=model, on=cluster.name, **told)  # type: ignore[arg-type]
 
 

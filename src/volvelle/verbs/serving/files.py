@@ -6,13 +6,13 @@ from typing import Literal, get_args
 
 from volvelle.applications.serving.instance import Instance
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.aliases import hub_model
-from volvelle.catalogue.checkpoints import checkpoint_format, checkpoint_of
+from volvelle.catalogue.checkpoints import checkpoint_named, checkpoint_of
 from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.interchange.engine_launch.deployment import BenchedLoad, Deployment, LaunchFile
 from volvelle.interchange.load_words import read_load
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.serving.question import ServingQuestion
+from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.loads import AllAtOnce, ClosedLoop, Ramp, Random, Trace
 
 Target = Literal["vllm", "sglang", "trtllm", "dynamo"]
@@ -66,7 +66,7 @@ def deployment_of(
     return Deployment(
         model=shape.name,
         checkpoint=_checkpoint(question, instance, checkpoint),
-        checkpoint_weights=instance.served.weights if checkpoint is not None else checkpoint_format(shape.name),
+        checkpoint_weights=instance.served.weights if checkpoint is not None else shape.published_weights or "bf16",
         mixture=shape.experts is not None,
         rules=instance.engine.rules,
         layout=instance.layout,
@@ -79,7 +79,7 @@ def deployment_of(
         max_sequences=rules.max_sequences,
         block=rules.block_tokens,
         memory_share=memory.share,
-        longest=_longest(question),
+        longest=_longest(question, shape),
         chunks=rules.chunks,
         prefix_caching=told.prefix_caching,
         stream_interval=told.stream_interval,
@@ -99,9 +99,7 @@ def _checkpoint(question: ServingQuestion, instance: Instance, given: str | None
         if not given.strip() or given.startswith("-") or not given.isprintable():
             raise DescriptionError(f"the checkpoint is {given!r}; give a name on the hub or a folder")
         return given
-    if "/" in question.model and hub_model(question.model) == instance.served.shape.name:
-        return question.model.removeprefix("https://").removeprefix("huggingface.co/")
-    found = checkpoint_of(instance.served.shape.name, Catalogue())
+    found = checkpoint_named(question.model, instance.served.shape.name, Catalogue())
     if found is None:
         raise DescriptionError(
             f"no checkpoint of {instance.served.shape.name} on the hub is known; name what the engine shall load with "
@@ -129,14 +127,12 @@ def _lengths(question: ServingQuestion) -> tuple[Literal["fixed", "uniform", "ar
     return ("around", float(ratio)) if kind == "around" else ("fixed", 0.0)
 
 
-def _longest(question: ServingQuestion) -> int | None:
-    """Tokens of the longest request; None: a trace says."""
+def _longest(question: ServingQuestion, shape: Transformer) -> int | None:
+    """Return the tokens of the longest request, at most the context of the model; None: a trace decides."""
     if question.traced:
         return None
-    kind, ratio = _lengths(question)
-    factor = 1.0 + ratio if kind == "around" else 1.0
-    tokens = factor * (question.input_tokens + question.output_tokens) + _MARGIN
-    return int(-(-tokens // _WHOLE) * _WHOLE)
+    tokens = -(-(question.longest_request + _MARGIN) // _WHOLE) * _WHOLE
+    return min(tokens, shape.context) if shape.context else tokens
 
 
 def _load(question: ServingQuestion) -> BenchedLoad:

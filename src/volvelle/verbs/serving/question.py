@@ -13,7 +13,7 @@ from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.named import model_of
 from volvelle.workload.families.shape import Transformer
-from volvelle.workload.served_model import CACHES, FORMATS, ServedModel
+from volvelle.workload.served_model import CACHES, ServedModel, format_named
 from volvelle.workload.serving.drafting import Drafting
 
 _WIDEST = 8
@@ -32,6 +32,8 @@ class ServingQuestion:
     on: str
     engine: str = "vllm"
     weights: str = "bf16"
+    published: str = "bf16"
+    """Format of weights where the command names none; not an option of its own."""
     kv: str = "bf16"
     batch: int | None = None
     input: int | None = None
@@ -76,12 +78,20 @@ class ServingQuestion:
         return OUTPUT if self.output is None else self.output
 
     @property
+    def longest_request(self) -> int:
+        """Tokens of the longest request, prompt and answer together; those of a trace are not counted."""
+        kind, _, ratio = self.lengths.strip().lower().partition(":")
+        factor = 1.0 + float(ratio) if kind == "around" else 1.0
+        return round(factor * (self.input_tokens + self.output_tokens))
+
+    @property
     def command(self) -> str:
         """As it is typed."""
         words = ["volvelle", "serve", self.model, "--on", self.on]
         for part in fields(self):
             value = getattr(self, part.name)
-            if part.name in ("model", "on") or value == part.default:
+            usual = self.published if part.name == "weights" else part.default
+            if part.name in ("model", "on", "published") or value == usual:
                 continue
             flag = FLAGS.get(part.name, part.name.replace("_", "-"))
             if isinstance(value, bool):
@@ -144,7 +154,7 @@ class ServingQuestion:
         """What is to be served, laid out on chips of the machine; it drafts `window` tokens where that is not said."""
         served = ServedModel(
             shape=shape,
-            weights=_known("format of weights", self.weights, FORMATS),
+            weights=format_named(self.weights),
             cache=_known("type of a cache", self.kv, CACHES),
         )
         layout = self.layout(shape, cluster)

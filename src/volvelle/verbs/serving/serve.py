@@ -31,7 +31,14 @@ from volvelle.interchange.load_words import read_load
 from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
+from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
+from volvelle.verbs.serving.checkpoint import (
+    check_context,
+    checkpoint_notes,
+    checkpoint_warnings,
+    served_shape,
+    with_weights,
+)
 from volvelle.verbs.serving.cost import ServingCost, token_cost
 from volvelle.verbs.serving.cures import memory_of, ranks, violations
 from volvelle.verbs.serving.files import launch_files, write_files
@@ -124,7 +131,8 @@ class Serving(Presentable):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before the figures."""
-        return (*self.cluster.notes_on_power, *self.instance.warnings)
+        told = checkpoint_warnings(self.question, self.instance.served.shape)
+        return (*self.cluster.notes_on_power, *self.instance.warnings, *told)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -146,7 +154,7 @@ def serve(
     requests: Annotated[int | None, SERVED_REQUESTS] = None,
     seed: Annotated[int, SEED] = 0,
     engine: str = "vllm",
-    weights: str = "bf16",
+    weights: str | None = None,
     kv: str = "bf16",
     tensor: Annotated[int | None, DEGREE] = None,
     pipeline: Annotated[int, DEGREE] = 1,
@@ -194,7 +202,7 @@ def serve(
     """
     known = catalogue_of(catalogue)
     cluster = machine_of(on, known)
-    shape = model_of(model, known)
+    shape = served_shape(model, known)
     if load is not None and batch is not None:
         raise DescriptionError("both a batch and a load are given; give --batch for one batch, or --load for requests")
     if load is None and timeline is not None:
@@ -207,7 +215,6 @@ def serve(
         model=shape.name if isinstance(model, Transformer) else str(model),
         on=cluster.name,
         engine=engine,
-        weights=weights,
         kv=kv,
         batch=1 if load is None and batch is None else batch,
         input=input,
@@ -232,6 +239,10 @@ def serve(
         speculate=speculate,
     )
     requested = None if load is None else read_load(load)
+    if requested is not None:
+        request_lengths(requested, question)
+    check_context(question, shape)
+    question = with_weights(question, weights, known, shape, cluster)
     instance = question.instance(known, shape, cluster)
     found = Serving(
         question=question,
@@ -304,15 +315,15 @@ def _with_drafts(found: Serving, requested: AbstractLoad | None, catalogue: Cata
 
 
 def machine_of(on: Machine, catalogue: Catalogue) -> Cluster:
-    """The machine; one node of it where no number of accelerators is given."""
+    """Return the machine; one node of a machine whose size is a fact, where no number of accelerators is given."""
     if isinstance(on, Cluster):
         return on
     cluster = catalogue.cluster(on)
     if "/" in on:
         return cluster
-    node = cluster.dimensions[0].size
-    told = f"no number of accelerators is given: one node of {node} is taken"
-    return replace(catalogue.cluster(f"{cluster.name.partition('/')[0]}/{node}"), notes=(told,))
+    node = catalogue.node(on)
+    told = f"no number of accelerators is given: one node of {node.accelerators} is used"
+    return replace(node, notes=(told,))
 
 
 def _static(found: Serving) -> StaticAnswer:
@@ -351,6 +362,7 @@ def _under_load(found: Serving, load: AbstractLoad) -> "LoadAnswer":
 def _notes(found: Serving) -> Iterator[str]:
     instance, question = found.instance, found.question
     yield from found.warnings
+    yield from checkpoint_notes(question, instance.served.shape)
     for name, given, usual in (("input", question.input, INPUT), ("output", question.output, OUTPUT)):
         if given is None and not question.traced:
             yield f"{usual:,} {name} tokens a request are taken, as vllm bench serve does; --{name} says others"

@@ -25,13 +25,21 @@ from volvelle.interchange.pool_words import read_pool
 from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
+from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
+from volvelle.verbs.serving.checkpoint import (
+    check_context,
+    checkpoint_notes,
+    checkpoint_warnings,
+    served_shape,
+    with_weights,
+)
 from volvelle.verbs.serving.cost import ServingCost, token_cost
 from volvelle.verbs.serving.question import INPUT, OUTPUT
 from volvelle.verbs.serving.request_lengths import request_lengths
 from volvelle.verbs.serving.serve import machine_of
 from volvelle.verbs.serving.split_question import SplitQuestion
 from volvelle.workload.families.shape import Transformer
+from volvelle.workload.served_model import format_named
 from volvelle.workload.serving.loads import AbstractLoad
 
 if TYPE_CHECKING:
@@ -130,7 +138,8 @@ class SplitServing(Presentable):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before the figures."""
-        return tuple(dict.fromkeys((*self.prefill.cluster.notes_on_power, *self.decode.cluster.notes_on_power)))
+        told = checkpoint_warnings(self.question.of("decode"), self.decode.instance.served.shape)
+        return tuple(dict.fromkeys((*self.prefill.cluster.notes_on_power, *self.decode.cluster.notes_on_power, *told)))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -155,7 +164,7 @@ def serve_split(
     requests: Annotated[int | None, SERVED_REQUESTS] = None,
     seed: Annotated[int, SEED] = 0,
     engine: str = "vllm",
-    weights: str = "bf16",
+    weights: str | None = None,
     kv: str = "bf16",
     max_batched_tokens: Annotated[int | None, STEP_BUDGET] = None,
     max_seqs: Annotated[int | None, ENGINE_SEQUENCES] = None,
@@ -175,7 +184,7 @@ def serve_split(
     known = catalogue_of(catalogue)
     _among("transfer", transfer, TRANSFERS)
     _among("router", router, ROUTERS)
-    shape = model_of(model, known)
+    shape = served_shape(model, known)
     machine = machine_of(on, known)
     question = SplitQuestion(
         model=shape.name if isinstance(model, Transformer) else str(model),
@@ -191,7 +200,6 @@ def serve_split(
         requests=requests,
         seed=seed,
         engine=engine,
-        weights=weights,
         kv=kv,
         max_batched_tokens=max_batched_tokens,
         max_seqs=max_seqs,
@@ -199,6 +207,12 @@ def serve_split(
         chunked_prefill=chunked_prefill,
     )
     requested = read_load(load)
+    request_lengths(requested, question.of("decode"))
+    check_context(question.of("decode"), shape)
+    told = with_weights(question.of("decode"), weights, known, shape, machine)
+    question = question.changed(
+        weights=told.published if weights is None else format_named(weights), published=told.published
+    )
     first, second = (pool_of(question, name, shape, machine, known) for name in ("prefill", "decode"))
     return answered(laid_out(question, first, second, shape, known), requested)
 
@@ -330,6 +344,7 @@ def _answer(
 def _notes(found: SplitServing) -> Iterator[str]:
     question = found.question
     yield from found.warnings
+    yield from checkpoint_notes(question.of("decode"), found.decode.instance.served.shape)
     for name, given, usual in (("input", question.input, INPUT), ("output", question.output, OUTPUT)):
         if given is None and not question.traced:
             yield f"{usual:,} {name} tokens a request are taken, as vllm bench serve does; --{name} says others"

@@ -26,6 +26,8 @@ class SplitQuestion:
     seed: int = 0
     engine: str = "vllm"
     weights: str = "bf16"
+    published: str = "bf16"
+    """Format of weights where the command names none; not an option of its own."""
     kv: str = "bf16"
     max_batched_tokens: int | None = None
     max_seqs: int | None = None
@@ -67,7 +69,8 @@ class SplitQuestion:
         found = ["volvelle", "serve", self.model, "--on", self.on]
         for part in fields(self):
             value = getattr(self, part.name)
-            if part.name in ("model", "on") or value == part.default:
+            usual = self.published if part.name == "weights" else part.default
+            if part.name in ("model", "on", "published") or value == usual:
                 continue
             flag = f"--{part.name.replace('_', '-')}"
             found += [flag] if value is True else [flag, f"{value}"]

@@ -10,7 +10,25 @@ from volvelle.presentable import only_what_is_set
 from volvelle.workload.families.attention_forms import DeltaNet, SparseIndex
 from volvelle.workload.families.layer_kind import LayerKind
 
-__all__ = ["DeltaNet", "Experts", "LatentAttention", "LayerKind", "Mamba", "Mamba2", "SparseIndex", "Transformer"]
+TRAINING_LENGTH = 8192
+"""Tokens per training sequence where no length is given, for every model whose context is not shorter."""
+
+__all__ = [
+    "DeltaNet",
+    "Experts",
+    "LatentAttention",
+    "LayerKind",
+    "Mamba",
+    "Mamba2",
+    "SparseIndex",
+    "Transformer",
+    "training_length",
+]
+
+
+def training_length(context: int) -> int:
+    """Return the tokens per training sequence where no length is given; `context` 0 means that it is unknown."""
+    return min(TRAINING_LENGTH, context) if context else TRAINING_LENGTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +107,12 @@ class Transformer:
     head_dim: int = number(WIDTH)
     ffn: int = number(WIDTH)
     vocabulary: int = number(WIDTH)
-    sequence: int = number(WIDTH)
+    context: int = number(NO_WIDTH, 0)
+    """Tokens of the longest sequence the model was made for (``max_position_embeddings``); 0: unknown."""
+    sequence: int = number(NO_WIDTH, 0)
+    """Tokens per training sequence where a question gives no length; 0: `training_length` of the context."""
+    published_weights: str = ""
+    """Format of the published weights, where it is narrower than 16 bits (``fp8-block``)."""
     activation: Literal["gelu", "relu", "relu2", "swiglu", "geglu"] = "gelu"
     norm: Literal["layernorm", "rmsnorm"] = "layernorm"
     norms_per_layer: Literal[1, 2, 4] = 2
@@ -125,6 +148,8 @@ class Transformer:
 
     def __post_init__(self) -> None:
         check_fields(self, f"model {self.name!r}")
+        if not self.sequence:
+            object.__setattr__(self, "sequence", training_length(self.context))
         for name in ("experts", "latent", "mamba", "mamba2", "delta_net", "sparse"):
             if getattr(self, name) is not None:
                 check_fields(getattr(self, name), f"model {self.name!r}: {name}")

@@ -44,10 +44,10 @@ def test_tensor_parallelism_takes_a_node_where_nothing_is_said_and_replicas_the_
     assert two.static.throughput == pytest.approx(2 * one.static.throughput)
 
 
-def test_a_machine_without_a_number_is_one_node() -> None:
-    answer = volvelle.serve("llama3-8b", on="dgx-h100")
+def test_a_real_machine_without_a_number_is_one_node() -> None:
+    answer = volvelle.serve("llama3-8b", on="selene")
     assert answer.cluster.accelerators == 8
-    assert any("one node of 8 is taken" in note for note in answer.notes)
+    assert any("one node of 8 is used" in note for note in answer.notes)
 
 
 def test_degrees_may_be_said_in_the_words_of_the_command() -> None:
@@ -86,9 +86,9 @@ def test_a_batch_too_large_for_the_cache_is_told_the_largest_that_fits() -> None
 
 
 def test_an_engine_that_does_not_cut_prompts_refuses_one_longer_than_a_step() -> None:
-    answer = volvelle.serve("llama3-8b", on="dgx-h100/1", engine="trtllm", input=20_000)
+    answer = volvelle.serve("llama3.1-8b", on="dgx-h100/1", engine="trtllm", input=20_000)
     assert [violation.name for violation in answer.violations] == ["token budget"]
-    assert volvelle.serve("llama3-8b", on="dgx-h100/1", engine="trtllm", input=20_000, chunked_prefill=True).feasible
+    assert volvelle.serve("llama3.1-8b", on="dgx-h100/1", engine="trtllm", input=20_000, chunked_prefill=True).feasible
 
 
 @pytest.mark.parametrize(
