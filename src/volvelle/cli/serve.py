@@ -52,7 +52,8 @@ _pools = together(
     click.option(
         "--prefill",
         metavar="POOL",
-        help="Workers that compute prompts, apart from those that decode: '2x tp4', '1x dp8 on SYSTEM weights fp8'.",
+        help="Workers that compute prompts, like '2x tp4' or '1x dp8 ep8 on SYSTEM weights fp8'; "
+        "degrees that are not named are 1.",
     ),
     click.option("--decode", metavar="POOL", help="Workers that decode, written the same way."),
     click.option(

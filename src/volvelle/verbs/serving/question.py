@@ -127,21 +127,31 @@ class ServingQuestion:
             raise DescriptionError("a part of the budget ends a wait for it; give --batch-wait, in steps, too")
 
     def layout(self, shape: Transformer, cluster: Cluster) -> ServingLayout:
-        """Degrees of one instance; tensor parallelism takes what is left of a node, where nothing is said."""
+        """Return the degrees of one instance; without `tensor`, tensor parallelism fills what `data` leaves of a node."""
         rest = {"pipeline": self.pipeline, "expert": self.expert, "data": self.data}
         if self.tensor is not None:
             return ServingLayout(tensor=self.tensor, **rest)
-        most = min(_WIDEST, cluster.dimensions[0].size, cluster.accelerators // (self.pipeline * self.data))
+        node = cluster.dimensions[0].size
+        most = min(_WIDEST, node // self.data, cluster.accelerators // (self.pipeline * self.data))
         for tensor in range(max(most, 1), 1, -1):
             layout = ServingLayout(tensor=tensor, **rest)
-            if cluster.dimensions[0].size % tensor == 0 and _possible(layout, shape):
+            if node % tensor == 0 and _possible(layout, shape):
                 return layout
         return ServingLayout(tensor=1, **rest)
 
     def instance(
-        self, catalogue: Catalogue, shape: Transformer, cluster: Cluster, *, window: int | None = None
+        self,
+        catalogue: Catalogue,
+        shape: Transformer,
+        cluster: Cluster,
+        *,
+        window: int | None = None,
+        dashes: str = "--",
     ) -> Instance:
-        """What is to be served, laid out on chips of the machine; it drafts `window` tokens where that is not said."""
+        """Return the instance on chips of the machine; it drafts `window` tokens where the question names no window.
+
+        `dashes` stand before ``tp`` and its like in errors; words of a pool have none.
+        """
         served = ServedModel(
             shape=shape,
             weights=_known("format of weights", self.weights, FORMATS),
@@ -150,7 +160,7 @@ class ServingQuestion:
         layout = self.layout(shape, cluster)
         found = instance(catalogue, served, cluster.chip.name, layout, self.engine, self.settings)
         self.check_knobs(found.engine.rules)
-        _check_place(layout, cluster)
+        _check_place(layout, cluster, dashes)
         drafting = self.drafting
         if drafting is None:
             return found
@@ -176,18 +186,17 @@ def _known(kind: str, given: str, names: Any) -> str:
     return str(found)
 
 
-def _check_place(layout: ServingLayout, cluster: Cluster) -> None:
-    """Refuse an instance that the machine has no room for."""
+def _check_place(layout: ServingLayout, cluster: Cluster, dashes: str) -> None:
+    """Reject an instance that does not fit on the machine."""
+    degrees = f"{dashes}tp {layout.tensor} × {dashes}dp {layout.data}"
     if layout.chips > cluster.accelerators:
         raise MappingError(
-            f"one instance takes {layout.chips} chips (--tp {layout.tensor} × --dp {layout.data} × --pp "
-            f"{layout.pipeline}), and {cluster.name} has {cluster.accelerators}; lower one of them or ask for a larger "
-            f"machine"
+            f"one instance takes {layout.chips} chips ({degrees} × {dashes}pp {layout.pipeline}), and {cluster.name} "
+            f"has {cluster.accelerators}; lower one of them or ask for a larger machine"
         )
     inner = cluster.dimensions[0]
     if layout.tensor * layout.data > inner.size:
         raise OutsideDomainError(
-            f"--tp {layout.tensor} × --dp {layout.data} reaches beyond the {inner.size} chips of one {inner.name}, and "
-            f"exchanges of a serving step between nodes were not measured; stay within {inner.size}, and add stages "
-            f"with --pp"
+            f"{degrees} reaches beyond the {inner.size} chips of one {inner.name}, and exchanges of a serving step "
+            f"between nodes were not measured; stay within {inner.size}, and add stages with {dashes}pp"
         )

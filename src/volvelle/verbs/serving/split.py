@@ -18,7 +18,7 @@ from volvelle.domains import (
     STEP_BUDGET,
     within_domains,
 )
-from volvelle.errors import DescriptionError, MappingError, UnknownNameError, VolvelleError
+from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, UnknownNameError, VolvelleError
 from volvelle.estimators.result import Range, Violation
 from volvelle.interchange.load_words import read_load
 from volvelle.interchange.pool_words import read_pool
@@ -165,7 +165,8 @@ def serve_split(
 ) -> SplitServing:
     """How fast a model is served by a pool that computes prompts and a pool that decodes, under a load.
 
-    A pool is written like ``"2x tp4"``: two workers of four chips each; ``on SYSTEM`` puts it on another machine, and
+    A pool is written like ``"2x tp4"``: two workers of four chips each. A degree that the words do not name is 1, so
+    ``"1x dp8 ep8"`` is one worker of eight data-parallel ranks. ``on SYSTEM`` puts the pool on another machine, and
     ``weights fp8`` gives it weights of its own. `transfer` is ``"after"`` the prompt or ``"by-layer"`` beside it,
     `router` is ``"round-robin"`` or ``"least-loaded"``. All else is as in :func:`serve`, and holds for both pools.
 
@@ -241,7 +242,10 @@ def pool_of(question: SplitQuestion, name: str, shape: Transformer, machine: Clu
     asked = question.of(name)
     other = question.words(name).on
     cluster = machine if other is None else machine_of(other, known)
-    instance = asked.instance(known, shape, cluster)
+    try:
+        instance = asked.instance(known, shape, cluster, dashes="")
+    except (MappingError, OutsideDomainError) as error:
+        raise type(error)(f"--{name} '{question.words(name)}': {error}") from None
     context = asked.input_tokens + asked.output_tokens
     return SplitPool(
         name=name,
