@@ -37,9 +37,8 @@ _asked = together(
     ),
     click.option(
         "--lengths",
-        default="fixed",
-        show_default=True,
-        help="Of requests: fixed, uniform:0.8 (from 0.8 of the length up to it) or around:0.2.",
+        help="Lengths of requests: around:0.2 (a fifth to either side), uniform:0.8 (from 0.8 of the length up to it) "
+        "or fixed. [default: around:0.2]",
     ),
     click.option(
         "--requests",

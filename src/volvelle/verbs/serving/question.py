@@ -37,7 +37,7 @@ class ServingQuestion:
     input: int | None = None
     output: int | None = None
     load: str | None = None
-    lengths: str = "fixed"
+    lengths: str | None = None
     requests: int | None = None
     seed: int = 0
     tensor: int | None = None
@@ -127,7 +127,7 @@ class ServingQuestion:
             raise DescriptionError("a part of the budget ends a wait for it; give --batch-wait, in steps, too")
 
     def layout(self, shape: Transformer, cluster: Cluster) -> ServingLayout:
-        """Return the degrees of one instance; without `tensor`, tensor parallelism fills what `data` leaves of a node."""
+        """Return the degrees of one instance; by default, tensor parallelism fills what `data` leaves of a node."""
         rest = {"pipeline": self.pipeline, "expert": self.expert, "data": self.data}
         if self.tensor is not None:
             return ServingLayout(tensor=self.tensor, **rest)

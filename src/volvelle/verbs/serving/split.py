@@ -28,7 +28,7 @@ from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
 from volvelle.verbs.serving.cost import ServingCost, token_cost
 from volvelle.verbs.serving.question import INPUT, OUTPUT
-from volvelle.verbs.serving.request_lengths import request_lengths
+from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
 from volvelle.verbs.serving.serve import machine_of
 from volvelle.verbs.serving.split_question import SplitQuestion
 from volvelle.workload.families.shape import Transformer
@@ -151,7 +151,7 @@ def serve_split(
     router: str = "round-robin",
     input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
     output: Annotated[int | None, REQUEST_LENGTH] = None,
-    lengths: str = "fixed",
+    lengths: str | None = None,
     requests: Annotated[int | None, SERVED_REQUESTS] = None,
     seed: Annotated[int, SEED] = 0,
     engine: str = "vllm",
@@ -342,6 +342,7 @@ def _notes(found: SplitServing) -> Iterator[str]:
     load = found.load
     if load is None:
         return
+    yield from load_notes(question.load, question.lengths, warm_up=load.warmed_up)
     if load.parts > 1:
         yield f"one of {load.parts} equal parts of the ranks of each worker is followed, with an even share of the load"
     if found.prefill.instance.layout.data > 1 or found.decode.instance.layout.data > 1:
