@@ -17,7 +17,15 @@ def test_a_fleet_is_told_within_eighty_columns(tmp_path: Path) -> None:
     done = volvelle(*EXAMPLE, "--plot", str(picture))
     assert done.returncode == 0, done.stderr + done.stdout
     assert max(len(line.rstrip()) for line in done.stdout.splitlines()) <= 80
-    for words in ("chips at most", "interval", "a million tokens in", "kW", "limits kept", "By the hour", "Places"):
+    for words in (
+        "chips in the busiest minute",
+        "80 % range",
+        "a million tokens in",
+        "kW",
+        "limits kept",
+        "By the hour",
+        "Places",
+    ):
         assert words in done.stdout
     drawn = picture.read_text("utf-8")
     assert "chips on" in drawn

@@ -28,7 +28,7 @@ _asked = together(
     click.option("--slo", metavar="LIMITS", help="Limits to keep, like 'p99 ttft 2 s, p95 tpot 50 ms'."),
     click.option("--input", type=Within(REQUEST_LENGTH), help="Tokens of a prompt. [default: 1024]"),
     click.option("--output", type=Within(REQUEST_LENGTH), help="Tokens of an answer. [default: 128]"),
-    click.option("--lengths", help="Of requests: fixed, uniform:0.8 or around:0.2. [default: fixed]"),
+    click.option("--lengths", help="Lengths of requests: around:0.2, uniform:0.8 or fixed. [default: around:0.2]"),
 )
 _engine = together(
     click.option("--engine", type=Lower(), help="vllm, sglang or trtllm. [default: vllm]"),

@@ -37,9 +37,8 @@ _asked = together(
     ),
     click.option(
         "--lengths",
-        default="fixed",
-        show_default=True,
-        help="Of requests: fixed, uniform:0.8 (from 0.8 of the length up to it) or around:0.2.",
+        help="Lengths of requests: around:0.2 (a fifth to either side), uniform:0.8 (from 0.8 of the length up to it) "
+        "or fixed. [default: around:0.2]",
     ),
     click.option(
         "--requests",
@@ -52,7 +51,8 @@ _pools = together(
     click.option(
         "--prefill",
         metavar="POOL",
-        help="Workers that compute prompts, apart from those that decode: '2x tp4', '1x dp8 on SYSTEM weights fp8'.",
+        help="Workers that compute prompts, like '2x tp4' or '1x dp8 ep8 on SYSTEM weights fp8'; "
+        "degrees that are not named are 1.",
     ),
     click.option("--decode", metavar="POOL", help="Workers that decode, written the same way."),
     click.option(

@@ -101,7 +101,7 @@ class LoadForm(_Closed):
     burstiness: Annotated[float, BURSTINESS] = 1.0
     input: Annotated[int, REQUEST_LENGTH] | None = None
     output: Annotated[int, REQUEST_LENGTH] | None = None
-    lengths: str = "fixed"
+    lengths: str | None = None
     lengths_of: str | None = None
     """A trace whose requests are as long."""
 
@@ -115,7 +115,7 @@ class LoadForm(_Closed):
     def _one_way(self) -> "LoadForm":
         if (self.words is None) == (not self.rates):
             raise ValueError("give either rates, one for each hour, or words like 'trace FILE ×1.5' or 'poisson 12/s'")
-        if self.lengths_of is not None and (self.input, self.output, self.lengths) != (None, None, "fixed"):
+        if self.lengths_of is not None and (self.input, self.output, self.lengths) != (None, None, None):
             raise ValueError("lengths are those of a trace (lengths_of), or input, output and lengths; not both")
         if self.words is not None and (self.times, self.burstiness) != (1.0, 1.0):
             raise ValueError("times and burstiness go with rates; say them in the words: 'trace FILE ×2'")

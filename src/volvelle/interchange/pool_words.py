@@ -15,10 +15,10 @@ AXES = {"tp": "tensor", "pp": "pipeline", "ep": "expert", "dp": "data"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolWords:
-    """What the words say; None: not said."""
+    """The workers of a pool and the layout of each; a degree that no word names is 1."""
 
     workers: int = number(DEGREE, 1)
-    tensor: int | None = number(DEGREE, None)
+    tensor: int = number(DEGREE, 1)
     pipeline: int = number(DEGREE, 1)
     expert: int = number(DEGREE, 1)
     data: int = number(DEGREE, 1)
@@ -32,9 +32,8 @@ class PoolWords:
 
     def __str__(self) -> str:
         degrees = {word: getattr(self, name) for word, name in AXES.items()}
-        words = [f"{self.workers}x", *(f"{word}{size}" for word, size in degrees.items() if size not in (None, 1))]
-        if self.tensor == 1:
-            words.insert(1, "tp1")
+        named = [f"{word}{size}" for word, size in degrees.items() if size != 1]
+        words = [f"{self.workers}x", *(named or ["tp1"])]
         words += ["on", self.on] if self.on else []
         words += ["weights", self.weights] if self.weights else []
         return " ".join(words)

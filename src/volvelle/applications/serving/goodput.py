@@ -23,6 +23,7 @@ from volvelle.simulation.batching.metrics import Latency
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import serve
 from volvelle.simulation.batching.stability import unstable
+from volvelle.simulation.batching.warm_up import steady_part
 from volvelle.workload.serving.lengths import AbstractShape
 from volvelle.workload.serving.limits import LatencyLimit
 from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, ClosedLoop, Ramp, Random, Trace
@@ -161,7 +162,11 @@ def _breaks(served: Served, limits: tuple[LatencyLimit, ...], count: int) -> boo
 
 
 def _outcome(served: Served, limits: tuple[LatencyLimit, ...], share: float) -> Trial:
-    tokens = float(served.output_tokens.sum()) / served.duration
+    steady = steady_part(served.sent, served.end, served.clients)
+    inside, seconds = (
+        (1.0, served.duration) if steady is None else (steady.inside(served.sent, served.end), steady.seconds)
+    )
+    tokens = float((inside * served.output_tokens).sum()) / seconds
     past = unstable(served)
     latencies = latencies_of(served, {limit.latency for limit in limits} | {"tpot"})
     tpot = float(np.mean(latencies["tpot"])) if latencies["tpot"].size else 0.0
@@ -173,19 +178,25 @@ def _outcome(served: Served, limits: tuple[LatencyLimit, ...], share: float) -> 
 
 
 def latencies_of(served: Served, names: set[str]) -> Mapping[str, NDArray[np.float64]]:
-    """Latencies of one each, as :mod:`volvelle.simulation.batching.metrics` defines them; of gaps there are none."""
-    several = served.output_tokens > 1
+    """Return latencies of each request after the warm-up, as :mod:`volvelle.simulation.batching.metrics` has them.
+
+    Gaps between tokens are not among them.
+    """
+    steady = steady_part(served.sent, served.end, served.clients)
+    counted = slice(None) if steady is None else steady.counted
+    several = (served.output_tokens > 1)[counted]
     known: dict[str, Callable[[], NDArray[np.float64]]] = {
-        "ttft": lambda: served.first_token - served.sent,
-        "e2el": lambda: served.end - served.sent,
-        "tpot": lambda: ((served.end - served.first_token) / np.maximum(served.output_tokens - 1, 1))[several],
+        "ttft": lambda: (served.first_token - served.sent)[counted],
+        "e2el": lambda: (served.end - served.sent)[counted],
+        "tpot": lambda: ((served.end - served.first_token) / np.maximum(served.output_tokens - 1, 1))[counted][several],
     }
     return {name: made() for name, made in known.items() if name in names}
 
 
 def _figure(limit: LatencyLimit, served: Served, latencies: Mapping[str, NDArray[np.float64]]) -> float:
     if limit.latency == "itl":
-        seconds, weights = gaps(served)
+        steady = steady_part(served.sent, served.end, served.clients)
+        seconds, weights = gaps(served, since=0.0 if steady is None else steady.begin)
         if not seconds.size:
             return 0.0
         found = Latency.of(seconds, (limit.percentile or 50.0,), weights)

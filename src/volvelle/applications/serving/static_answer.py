@@ -96,9 +96,24 @@ class StaticAnswer:
 
     @property
     def ranges(self) -> Mapping[str, Range]:
-        """Where four of five measurements are to be expected, by what is predicted."""
-        values = {"ttft": self.ttft, "tpot": self.tpot, "latency": self.latency, "throughput": self.throughput}
-        return {name: interval(value, self.errors[name]) for name, value in values.items()}
+        """Return the 80 % ranges by what is predicted; that of throughput follows from that of latency."""
+        first, later = interval(self.ttft, self.errors["ttft"]), interval(self.tpot, self.errors["tpot"])
+        whole = latency_range(self.latency, self.errors["latency"], first=(self.ttft, first), later=(self.tpot, later))
+        tokens = self.batch * self.output_tokens
+        rate = replace(whole, low=tokens / whole.high, high=tokens / whole.low)
+        return {"ttft": first, "tpot": later, "latency": whole, "throughput": rate}
+
+
+def latency_range(value: float, error: float, *, first: tuple[float, Range], later: tuple[float, Range]) -> Range:
+    """Return the range of a latency, no wider than its parts allow: TTFT, and as many TPOT as the rest of it takes.
+
+    `first` and `later` are TTFT and TPOT, each with its range.
+    """
+    plain = interval(value, error)
+    (ttft, of_ttft), (tpot, of_tpot) = first, later
+    steps = max(value - ttft, 0.0) / tpot if tpot > 0.0 else 0.0
+    low, high = of_ttft.low + steps * of_tpot.low, of_ttft.high + steps * of_tpot.high
+    return replace(plain, low=min(max(plain.low, low), value), high=max(min(plain.high, high), value))
 
 
 def interval(value: float, error: float) -> Range:
@@ -110,12 +125,13 @@ def interval(value: float, error: float) -> Range:
 def prediction_errors(instance: Instance) -> Mapping[str, float]:
     """Return one standard deviation, as a factor, by figure.
 
-    It is what runs of the engine showed; else a quarter, or the kernels' error if larger. Stand-ins widen figures that
-    no run on chips of the family covers. Drafts add the uncertainty of their acceptance.
+    It is the error of runs of the engine. Without such runs it is a quarter, the error of the kernels or the error of
+    whole latencies, whichever is largest. Stand-ins widen figures that no run on such chips covers. Drafts add
+    the uncertainty of their acceptance.
     """
-    unfitted = max(UNFITTED, instance.iteration.kernels.error)
     experts = instance.served.shape.experts is not None
     engine, chip, kernels = instance.engine, instance.chip, instance.iteration.kernels
+    unfitted = max(UNFITTED, kernels.error, engine.error_of("latency", experts=experts) or 1.0)
     found = {
         name: with_stand_ins(
             engine.error_of(name, experts=experts) or unfitted, name, engine, chip, kernels, experts=experts

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.load_answer import MachineAnswer
@@ -12,11 +13,13 @@ from volvelle.applications.serving.speculation.drafted_load import cycle_costs, 
 from volvelle.applications.serving.static_answer import prediction_errors
 from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
+from volvelle.simulation.batching.costs import StepCosts
 from volvelle.simulation.batching.metrics import Metrics
 from volvelle.simulation.batching.rules import Rules
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import serve
 from volvelle.simulation.batching.stability import Run, Unstable, answer, settled
+from volvelle.simulation.batching.warm_up import steady_part
 from volvelle.workload.serving.lengths import AbstractShape
 from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, ClosedLoop, Ramp, Random, Trace
 from volvelle.workload.serving.requests import Requests
@@ -25,6 +28,8 @@ _ROUNDS = 10
 """Requests of each client, where nothing is said."""
 _FEWEST, _SETTLING = 20, 2000
 """Requests of a run at least, and those that a run of an open load starts with."""
+_FLOOD = 4000
+"""Requests by which is found what a rank serves where requests always wait."""
 _MOST = 128_000
 """Requests of a run at most."""
 _CLIENTS = NumberDomain(1, 200_000, whole=True)
@@ -64,8 +69,12 @@ def answer_under_load(
     replicas: int,
     requests: int | None = None,
     seed: int = 0,
+    capacity: bool = True,
 ) -> LoadAnswer:
-    """A load that replicas and their data-parallel ranks share evenly; `requests` are those of all of them."""
+    """A load that replicas and their data-parallel ranks share evenly; `requests` are those of all of them.
+
+    Without `capacity`, what is served where requests always wait is not looked for; it bounds ranges of open loads.
+    """
     ranks = replicas * instance.layout.data
     own, share = share_of(load, ranks)
     concurrency = followed_clients(own, _CLIENTS, "one rank")
@@ -80,9 +89,11 @@ def answer_under_load(
 
     def run(count: int) -> tuple[Served, Metrics | Unstable]:
         served = serve(drawn(count), costs, rules)
-        return served, answer(served)
+        return served, answer(served, after_warm_up=True)
 
     served, outcome = run_of_load(own, requests, ranks, run)
+    span = arrival_span(load, served.sent, served.clients, requests)
+    flood = drawn(served.sent.size) if capacity and span > 0.0 and isinstance(outcome, Metrics) else None
     return LoadAnswer(
         requests=int(served.sent.size),
         ranks=ranks,
@@ -92,7 +103,29 @@ def answer_under_load(
         occupancy=occupancy_of(served, rules, instance.rules()),
         errors=prediction_errors(instance),
         served=served,
+        stationary=served.stationary,
+        span=span,
+        capacity=None if flood is None else share * _rate_at_once(flood, costs, rules),
     )
+
+
+def arrival_span(load: AbstractLoad, sent: NDArray[np.float64], clients: int, requests: int | None) -> float:
+    """Return seconds until the last request of the whole load comes; 0: clients send them, or all come at once.
+
+    `sent` are the requests of one part of it, of which the last may come earlier.
+    """
+    if clients:
+        return 0.0
+    if isinstance(load, Trace):
+        arrivals = load.recorded.arrival[:requests]
+        return float(arrivals[-1]) / load.rate_factor
+    return float(sent[-1])
+
+
+def _rate_at_once(requests: Requests, costs: StepCosts, rules: Rules) -> float:
+    """Return requests a second that a rank serves where all of the first ones are there at once."""
+    some = requests.first(min(len(requests), _FLOOD))
+    return len(some) / serve(replace(some, arrival=np.zeros(len(some)), stationary=False), costs, rules).duration
 
 
 def followed_clients(load: AbstractLoad, followed: NumberDomain, part: str) -> int | None:
@@ -162,12 +195,15 @@ def count_of(load: AbstractLoad, requests: int | None, ranks: int) -> int:
 
 
 def occupancy_of(served: Served, rules: Rules, engine: Rules) -> Occupancy:
-    """From the steps of the engine, each as long as it took."""
-    spans = served.spans
+    """Return how full the engine was, from its steps, each as long as it took; the warm-up is left out."""
+    spans, steady = served.spans, steady_part(served.sent, served.end, served.clients)
     lengths = spans.end - spans.begin
     running, waiting, used = served.curve(spans.begin)
-    whole = float(lengths.sum())
     peak = float(used.max(initial=0.0))
+    if steady is not None:
+        inside = (spans.begin >= steady.begin) & (spans.begin < steady.end)
+        lengths, running, waiting = lengths[inside], running[inside], waiting[inside]
+    whole = float(lengths.sum())
     most_running, most_waiting = int(running.max(initial=0)), int(waiting.max(initial=0))
     # A request that waits for the budget alone waits for the end of a step; in the mean one waits all of the time.
     longest = int(np.max(-(-served.input_tokens // rules.block_tokens)))

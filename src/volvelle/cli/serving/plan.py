@@ -62,9 +62,7 @@ _asked = together(
     ),
     click.option("--input", type=Within(REQUEST_LENGTH), help="Tokens of a prompt. [default: 1024]"),
     click.option("--output", type=Within(REQUEST_LENGTH), help="Tokens of an answer. [default: 128]"),
-    click.option(
-        "--lengths", default="fixed", show_default=True, help="Of requests: fixed, uniform:0.8 or around:0.2."
-    ),
+    click.option("--lengths", help="Lengths of requests: around:0.2, uniform:0.8 or fixed. [default: around:0.2]"),
     click.option("--requests", type=Within(SERVED_REQUESTS), help="Of a run of the load. [default: 2000 a rank]"),
     click.option("--seed", default=0, type=Within(SEED), show_default=True, help="Seed of arrivals and lengths."),
     click.option(

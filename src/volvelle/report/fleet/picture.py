@@ -58,7 +58,7 @@ def fleet_picture(answer: Fleet, width: float = WIDE) -> Chart:
     below = alt.layer(*lines).properties(width=width - 90, height=130)
     found, total = answer.ranges["chips"], answer.total
     assert total is not None, "a fleet without services has no picture"
-    said = f"{total.chips:,} chips at most ({found.low:,.0f} … {found.high:,.0f})"
+    said = f"{total.chips:,} chips in the busiest minute (range {found.low:,.0f}–{found.high:,.0f})"
     if missed:
         said += "; a cross marks an hour in which limits are missed"
     return finished(

@@ -46,8 +46,8 @@ def figure_lines(answer: Fleet) -> Iterator[str]:
         return
     found = answer.ranges["chips"]
     yield (
-        f"{numbered(total.chips, 'chip')} at most   {found.low:,.0f} … {found.high:,.0f} "
-        f"({percent(found.level, 0)} interval), {total.chip_hours / total.hours:,.1f} in the mean"
+        f"{numbered(total.chips, 'chip')} in the busiest minute ({percent(found.level, 0)} range "
+        f"{found.low:,.0f}–{found.high:,.0f}), {total.chip_hours / total.hours:,.1f} on average"
     )
     for use in answer.machines:
         of = "" if use.available is None else f" of {use.available:,}"

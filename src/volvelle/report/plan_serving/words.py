@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from volvelle.applications.serving.chance import LikelyFigure
 from volvelle.quantities import SECONDS, WATTS, chance_text, numbered, percent, show, whole_text
-from volvelle.report.serving.words import price_text
+from volvelle.report.serving.words import load_text, price_text
 from volvelle.verbs.plan_serving.options import ServingOption
 from volvelle.verbs.plan_serving.plan import ServingPlan
 from volvelle.verbs.serving.question import ServingQuestion
@@ -22,9 +22,7 @@ def title_text(plan: ServingPlan) -> str:
 def asked_text(plan: ServingPlan) -> str:
     """Load and limits."""
     served = plan.question.served
-    lengths = "" if served.traced else f", {served.input_tokens:,} tokens in, {served.output_tokens:,} out"
-    drawn = "" if served.lengths == "fixed" else f" ({served.lengths})"
-    return f"load: {plan.question.load}{lengths}{drawn}; limits: {', '.join(map(str, plan.limits))}"
+    return f"{load_text(served)}; limits: {', '.join(map(str, plan.limits))}"
 
 
 def degrees_text(question: ServingQuestion) -> str:

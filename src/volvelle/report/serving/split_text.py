@@ -7,7 +7,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from volvelle.quantities import BYTES_PER_SECOND, SECONDS, numbered, percent, show, whole_text
-from volvelle.report.serving.words import degrees_text, load_text, price_text, throughput_text
+from volvelle.report.serving.words import degrees_text, load_text, load_throughput_text, price_text
 from volvelle.report.terminal import plain_table, print_lines, print_notes, wide_console
 from volvelle.report.violations_text import brief_violations, violations_text
 from volvelle.verbs.serving.split import SplitPool, SplitServing
@@ -72,12 +72,8 @@ def figure_lines(answer: SplitServing) -> Iterator[str]:
         yield f"{load.unstable}"
         yield f"the queue of the {load.unstable_pool} pool grows for as long as requests come"
     elif load.throughput is not None and load.total_throughput is not None:
-        found = load.ranges["throughput"]
         user = "" if load.throughput_per_user is None else f", {load.throughput_per_user:,.1f} a user"
-        yield (
-            f"{throughput_text(load.throughput, found)} ({percent(found.level, 0)} interval), "
-            f"{whole_text(load.throughput / load.chips)} a chip{user}"
-        )
+        yield (f"{load_throughput_text(load)}, {whole_text(load.throughput / load.chips)} a chip{user}")
         yield f"{load.request_throughput:.4g} requests/s, {whole_text(load.total_throughput)} tokens/s in and out"
     use = getattr(load, load.binds).utilisation
     yield f"the {load.binds} pool binds: {percent(use, 0)} of what it sustains"

@@ -13,7 +13,14 @@ from volvelle.applications.serving.static_answer import StaticAnswer
 from volvelle.estimators.result import Range
 from volvelle.quantities import BYTES, SECONDS, numbered, percent, show, whole_text
 from volvelle.report.serving.launch_files_text import print_launch_files
-from volvelle.report.serving.words import degrees_text, lengths_text, load_text, price_text, throughput_text
+from volvelle.report.serving.words import (
+    degrees_text,
+    lengths_text,
+    load_text,
+    load_throughput_text,
+    price_text,
+    throughput_text,
+)
 from volvelle.report.speculation.text import gain_lines, gain_sheets
 from volvelle.report.terminal import MORE, plain_table, print_notes, wide_console
 from volvelle.report.violations_text import brief_violations, violations_panel
@@ -140,15 +147,12 @@ def _load_lines(load: "LoadAnswer") -> Iterator[str]:
         yield f"{load.unstable}"
         yield "the queue grows for as long as requests come, so latencies would say how long the run was"
     elif load.throughput is not None and load.total_throughput is not None and load.metrics is not None:
-        found = load.ranges["throughput"]
-        yield (
-            f"{throughput_text(load.throughput, found)} ({percent(found.level, 0)} interval), "
-            f"{whole_text(load.throughput / load.chips)} a chip"
-        )
+        yield (f"{load_throughput_text(load)}, {whole_text(load.throughput / load.chips)} a chip")
         yield (
             f"{load.request_throughput:.4g} requests/s, {whole_text(load.total_throughput)} tokens/s in and out; "
             f"{numbered(load.requests, 'request')} in {show(load.metrics.duration, SECONDS)}"
             + (f" on each of {load.ranks} ranks" if load.ranks > 1 else "")
+            + (", the first of each client as warm-up" if load.warmed_up else "")
         )
     yield (
         f"running {full.mean_running:,.1f} in the mean, {full.most_running:,} at most; waiting {full.most_waiting:,} "

@@ -1,22 +1,38 @@
 """Words that answers about one engine and about two pools share."""
 
+from math import isfinite
+from typing import TYPE_CHECKING
+
 from volvelle.estimators.result import Range
 from volvelle.mapping.serving_layout import ServingLayout
-from volvelle.quantities import DOLLARS, numbered, show, whole_text
+from volvelle.quantities import DOLLARS, numbered, percent, show, whole_text
 from volvelle.verbs.serving.cost import ServingCost
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.verbs.serving.split_question import SplitQuestion
+from volvelle.workload.serving.lengths import USUAL_LENGTHS
+
+if TYPE_CHECKING:
+    from volvelle.applications.serving.load_answer import MachineAnswer
 
 
 def lengths_text(question: ServingQuestion | SplitQuestion) -> str:
-    """How long prompts and answers are."""
-    drawn = "" if question.lengths == "fixed" else f" ({question.lengths})"
-    return f"{numbered(question.input_tokens, 'token')} in, {question.output_tokens:,} out{drawn}"
+    """Return how long prompts and answers are."""
+    return f"{numbered(question.input_tokens, 'token')} in, {question.output_tokens:,} out"
+
+
+def drawn_text(lengths: str | None) -> str:
+    """Return how lengths of requests vary, in brackets."""
+    kind, _, ratio = (lengths or USUAL_LENGTHS).strip().lower().partition(":")
+    if kind == "fixed":
+        return " (fixed lengths)"
+    part = percent(float(ratio), 0)
+    return f" (each ± {part})" if kind == "around" else f" (each from {part} up to that)"
 
 
 def load_text(question: ServingQuestion | SplitQuestion) -> str:
-    """The load; with lengths, where it has none of its own."""
-    return f"load: {question.load}" + ("" if question.traced else f", {lengths_text(question)}")
+    """Return the load, with lengths where it has none of its own."""
+    lengths = "" if question.traced else f", {lengths_text(question)}{drawn_text(question.lengths)}"
+    return f"load: {question.load}{lengths}"
 
 
 def degrees_text(layout: ServingLayout) -> str:
@@ -27,8 +43,15 @@ def degrees_text(layout: ServingLayout) -> str:
 
 
 def throughput_text(throughput: float, found: Range) -> str:
-    """Output tokens a second and where they may lie."""
+    """Return output tokens per second and their range."""
     return f"{whole_text(throughput)} output tokens/s   {whole_text(found.low)} … {whole_text(found.high)}"
+
+
+def load_throughput_text(load: "MachineAnswer") -> str:
+    """Return output tokens per second under a load, their range, and whether arrivals bound it."""
+    found, throughput = load.ranges["throughput"], load.throughput or 0.0
+    bound = "; no more arrive" if isfinite(load.offered) else ""
+    return f"{throughput_text(throughput, found)} ({percent(found.level, 0)} interval{bound})"
 
 
 def price_text(cost: ServingCost) -> str:

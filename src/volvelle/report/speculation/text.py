@@ -36,7 +36,8 @@ def gain_lines(found: SpeculationGain) -> Iterator[str]:
     if found.throughput is not None and found.throughput_without is not None:
         figures.append(f"{whole_text(found.throughput)} tokens/s ({whole_text(found.throughput_without)} {_WITHOUT})")
     if found.gain is not None:
-        yield f"{_times(found.gain)} for each user: {', '.join(figures)}"
+        load = ", under this load" if found.under_load else ""
+        yield f"{_times(found.gain)} for each user{load}: {', '.join(figures)}"
     yield loss_text(found)
     if found.tree is not None:
         tree = found.tree
@@ -48,14 +49,15 @@ def gain_lines(found: SpeculationGain) -> Iterator[str]:
 
 
 def loss_text(found: SpeculationGain) -> str:
-    """From which batch on it is a loss."""
+    """Return from which batch on drafts are a loss; under a load, that these are batches given at once."""
     if not found.batches:
         return "no batch fits beside the drafter"
+    whose = "static batches, without prompts that arrive between their tokens: " if found.under_load else ""
     if found.loss_from is None:
-        return f"a gain at every batch that fits, up to {found.batches[-1].batch:,}"
+        return f"{whose}a gain at every batch that fits, up to {found.batches[-1].batch:,}"
     if found.loss_from <= found.batches[0].batch:
-        return "a loss at every batch"
-    return f"a loss from batch {found.loss_from:,} on"
+        return f"{whose}a loss at every batch"
+    return f"{whose}a loss from batch {found.loss_from:,} on"
 
 
 def _times(gain: float) -> str:

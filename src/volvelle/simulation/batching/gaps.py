@@ -15,14 +15,14 @@ MOST_PIECES = 1_000_000
 """Pieces of several tokens that are looked at one by one; of more, those that follow each other count as alike."""
 
 
-def gaps(served: Served, *, most: int = MOST_STEPS) -> tuple[Real, Real]:
-    """Seconds between two pieces of an answer that follow each other, and how often each occurs.
+def gaps(served: Served, *, most: int = MOST_STEPS, since: float = 0.0) -> tuple[Real, Real]:
+    """Return seconds between two pieces of an answer that follow each other, and how often each occurs.
 
-    At most so many steps are looked at one by one.
+    At most `most` steps are looked at one by one; gaps that begin before `since` are left out.
     """
     timeline = _Timeline(served.spans)
     if served.stream_interval > 1:
-        return _streamed(served, timeline, max(most, MOST_PIECES))
+        return _streamed(served, timeline, max(most, MOST_PIECES), since)
     spans = timeline.spans
     if not spans.steps.size:
         return served.resumption_gaps, np.ones(served.resumption_gaps.size)
@@ -33,12 +33,13 @@ def gaps(served: Served, *, most: int = MOST_STEPS) -> tuple[Real, Real]:
     own = timeline.first_ends[place] - tokens
     joined = np.bincount(place, minlength=spans.steps.size)
     together = timeline.first_ends[1:] - timeline.ends[:-1]
-    later, weights = _later_steps(spans, most)
+    later, weights = _later_steps(spans, most, since)
     values = np.concatenate((together, own, served.resumption_gaps, later))
     counts = np.concatenate(
         (
-            (spans.decoding - joined)[1:],
-            np.ones(own.size + served.resumption_gaps.size),
+            np.where(timeline.ends[:-1] >= since, (spans.decoding - joined)[1:], 0),
+            tokens >= since,
+            np.ones(served.resumption_gaps.size),
             weights,
         )
     )
@@ -74,10 +75,11 @@ class _Timeline:
         return ends
 
 
-def _later_steps(spans: Spans, most: int) -> tuple[Real, Real]:
-    """Steps of each span after its first, and how many sequences decode in them."""
-    level = (spans.more == 0.0) & (spans.steps > 1)
-    rising = (spans.more != 0.0) & (spans.steps > 1)
+def _later_steps(spans: Spans, most: int, since: float) -> tuple[Real, Real]:
+    """Return the time of steps of each span after its first, and how many sequences decode in them."""
+    several = (spans.steps > 1) & (spans.begin >= since)
+    level = (spans.more == 0.0) & several
+    rising = (spans.more != 0.0) & several
     first, more, decoding = spans.first[rising], spans.more[rising], spans.decoding[rising]
     steps = spans.steps[rising] - 1
     group = max(1, -(-int(steps.sum()) // most))
@@ -93,12 +95,12 @@ def _later_steps(spans: Spans, most: int) -> tuple[Real, Real]:
     )
 
 
-def _streamed(served: Served, timeline: _Timeline, most: int) -> tuple[Real, Real]:
+def _streamed(served: Served, timeline: _Timeline, most: int, since: float) -> tuple[Real, Real]:
     """Gaps where several tokens come at a time: the first alone, then so many, then what is left.
 
     Requests that were preempted are left out: when their tokens came is not kept one by one.
     """
-    kept = (served.starts >= 0) & (served.preempted == 0)
+    kept = (served.starts >= 0) & (served.preempted == 0) & (served.first_token >= since)
     outputs, starts, first = served.output_tokens[kept], served.starts[kept], served.first_token[kept]
     pieces = -(-(outputs - 1) // served.stream_interval)
     group = max(1, -(-int(pieces.sum()) // most))

@@ -3,6 +3,9 @@
 TTFT is from when a request was sent, not from when a client was free to send it. TPOT is one figure a request, of those
 with more than one output token; ITL is every gap between two pieces of an answer, of all requests together. Percentiles
 are interpolated linearly, as NumPy does.
+
+Benchmarks count every request. An answer about a service that runs leaves the warm-up of a closed loop out, by the rule
+of :mod:`volvelle.simulation.batching.warm_up`.
 """
 
 from collections.abc import Mapping
@@ -15,6 +18,7 @@ from volvelle.domains import NumberDomain, check_fields, number
 from volvelle.simulation.batching.gaps import gaps
 from volvelle.simulation.batching.peaks import most_requests, most_tokens
 from volvelle.simulation.batching.served import Served
+from volvelle.simulation.batching.warm_up import SteadyPart, steady_part
 
 Real = NDArray[np.float64]
 LIMIT_SECONDS = NumberDomain(0.0, 1e9)
@@ -96,6 +100,8 @@ class Metrics:
     max_concurrent_requests: int
     """In any one second: a request counts in every second that it touches."""
     preemptions: int
+    counted: int
+    """Requests whose latencies are counted; the others were warm-up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -115,8 +121,15 @@ class ClientTimes:
     preemptions: int
 
 
-def measure(served: Served, *, limits: Limits | None = None, percentiles: tuple[float, ...] = PERCENTILES) -> Metrics:
-    """What clients of a run measure."""
+def measure(
+    served: Served,
+    *,
+    limits: Limits | None = None,
+    percentiles: tuple[float, ...] = PERCENTILES,
+    after_warm_up: bool = False,
+) -> Metrics:
+    """Return what clients of a run measure, of all requests or only of those after the warm-up."""
+    steady = steady_part(served.sent, served.end, served.clients) if after_warm_up else None
     seen = ClientTimes(
         offered=served.offered,
         sent=served.sent,
@@ -124,20 +137,25 @@ def measure(served: Served, *, limits: Limits | None = None, percentiles: tuple[
         end=served.end,
         input_tokens=served.input_tokens,
         output_tokens=served.output_tokens,
-        between=gaps(served),
+        between=gaps(served, since=0.0 if steady is None else steady.begin),
         most_tokens=most_tokens(served, start=float(served.sent.min())),
         preemptions=served.preemptions,
     )
-    return metrics_of(seen, limits=limits, percentiles=percentiles)
+    return metrics_of(seen, limits=limits, percentiles=percentiles, steady=steady)
 
 
 def metrics_of(
-    seen: ClientTimes, *, limits: Limits | None = None, percentiles: tuple[float, ...] = PERCENTILES
+    seen: ClientTimes,
+    *,
+    limits: Limits | None = None,
+    percentiles: tuple[float, ...] = PERCENTILES,
+    steady: SteadyPart | None = None,
 ) -> Metrics:
-    """The figures of what clients saw."""
+    """Return the figures of what clients saw, in all of the run or in its steady part."""
     ttft = seen.first_token - seen.sent
     e2el = seen.end - seen.sent
-    several = seen.output_tokens > 1
+    counted = np.ones(ttft.size, np.bool_) if steady is None else steady.counted
+    several = (seen.output_tokens > 1) & counted
     tpot = (seen.end - seen.first_token) / np.maximum(seen.output_tokens - 1, 1)
     duration = float(seen.end.max(initial=0.0))
     inputs, outputs = int(seen.input_tokens.sum()), int(seen.output_tokens.sum())
@@ -149,21 +167,26 @@ def metrics_of(
                 kept &= seconds <= limit
         goodput = float(kept.sum()) / duration
     between, weights = seen.between
+    inside, seconds = np.ones(ttft.size), duration
+    if steady is not None:
+        inside, seconds = steady.inside(seen.sent, seen.end), steady.seconds
+    per_second = [float(np.sum(inside * tokens)) / seconds for tokens in (1.0, seen.input_tokens, seen.output_tokens)]
     return Metrics(
         duration=duration,
         completed=int(seen.end.size),
         total_input_tokens=inputs,
         total_output_tokens=outputs,
-        request_throughput=seen.end.size / duration,
-        output_throughput=outputs / duration,
-        total_token_throughput=(inputs + outputs) / duration,
+        request_throughput=per_second[0],
+        output_throughput=per_second[2],
+        total_token_throughput=per_second[1] + per_second[2],
         request_goodput=goodput,
-        ttft=Latency.of(ttft, percentiles),
+        ttft=Latency.of(ttft[counted], percentiles),
         tpot=Latency.of(tpot[several], percentiles),
         itl=Latency.of(between, percentiles, weights),
-        e2el=Latency.of(e2el, percentiles),
-        client_queue_time=Latency.of(seen.sent - seen.offered, percentiles),
+        e2el=Latency.of(e2el[counted], percentiles),
+        client_queue_time=Latency.of((seen.sent - seen.offered)[counted], percentiles),
         max_output_tokens_per_s=seen.most_tokens,
         max_concurrent_requests=most_requests(seen.sent, seen.end),
         preemptions=seen.preemptions,
+        counted=int(np.count_nonzero(counted)),
     )

@@ -63,10 +63,14 @@ def rates(sent: Real, admitted: Real, begin: float) -> Unstable:
 
 
 def answer(
-    served: Served, *, limits: Limits | None = None, percentiles: tuple[float, ...] = PERCENTILES
+    served: Served,
+    *,
+    limits: Limits | None = None,
+    percentiles: tuple[float, ...] = PERCENTILES,
+    after_warm_up: bool = False,
 ) -> Metrics | Unstable:
-    """What clients measure, or that the load is more than the engine sustains."""
-    return unstable(served) or measure(served, limits=limits, percentiles=percentiles)
+    """Return what clients measure, or that the load is more than the engine sustains."""
+    return unstable(served) or measure(served, limits=limits, percentiles=percentiles, after_warm_up=after_warm_up)
 
 
 class Admissions(Protocol):

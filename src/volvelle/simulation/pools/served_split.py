@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from volvelle.simulation.batching.gaps import gaps
 from volvelle.simulation.batching.metrics import PERCENTILES, ClientTimes, Latency, Limits, Metrics, metrics_of
@@ -11,6 +12,7 @@ from volvelle.simulation.batching.peaks import most_tokens
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.stability import Unstable, outgrown
 from volvelle.simulation.batching.state import Real, Whole
+from volvelle.simulation.batching.warm_up import SteadyPart, steady_part
 
 PoolName = Literal["prefill", "decode"]
 
@@ -38,6 +40,19 @@ class ServedSplit:
     """Of each engine; a request is sent there when its cache arrives."""
     clients: int
     stationary: bool
+    after_warm_up: bool = False
+    """Whether latencies and rates leave the warm-up of a closed loop out."""
+
+    @property
+    def steady(self) -> SteadyPart | None:
+        """The part of the run that is counted; None: all of it."""
+        return steady_part(self.sent, self.end, self.clients) if self.after_warm_up else None
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Whether a request is counted."""
+        found = self.steady
+        return np.ones(self.sent.size, np.bool_) if found is None else found.counted
 
     @property
     def duration(self) -> float:
@@ -47,22 +62,24 @@ class ServedSplit:
     @property
     def first_at_prefill(self) -> Latency:
         """TTFT of a front end that hands the first token out when the prompt is computed, before the transfer."""
-        return Latency.of(self.computed - self.sent)
+        return Latency.of((self.computed - self.sent)[self.counted])
 
     @property
     def transfer(self) -> Latency:
         """From a computed prompt to its cache where it decodes, the wait for the link included."""
-        return Latency.of((self.arrived - self.computed)[self.output_tokens > 1])
+        return Latency.of((self.arrived - self.computed)[self.counted & (self.output_tokens > 1)])
 
     @property
     def wait_for_room(self) -> Latency:
         """From a cache that has arrived to when it may stay: for the end of a step, or for blocks."""
-        return Latency.of((self.delivered - self.arrived)[self.output_tokens > 1])
+        return Latency.of((self.delivered - self.arrived)[self.counted & (self.output_tokens > 1)])
 
     def measure(self, *, limits: Limits | None = None, percentiles: tuple[float, ...] = PERCENTILES) -> Metrics:
         """What clients measure that get the first token when the request decodes."""
         own = [served for served in self.decode if served.sent.size]
-        pieces = [gaps(served) for served in own] or [(np.zeros(0), np.zeros(0))]
+        steady = self.steady
+        since = 0.0 if steady is None else steady.begin
+        pieces = [gaps(served, since=since) for served in own] or [(np.zeros(0), np.zeros(0))]
         most = most_tokens(*own, start=float(self.sent.min()), alone=self.end[self.output_tokens == 1])
         seen = ClientTimes(
             offered=self.offered,
@@ -75,7 +92,7 @@ class ServedSplit:
             most_tokens=most,
             preemptions=sum(served.preemptions for served in (*self.prefill, *self.decode)),
         )
-        return metrics_of(seen, limits=limits, percentiles=percentiles)
+        return metrics_of(seen, limits=limits, percentiles=percentiles, steady=steady)
 
     def unstable(self) -> tuple[PoolName, Unstable] | None:
         """The pool that does not keep up with a rate, and the rates; None: both do, or the load has none of its own."""

@@ -74,7 +74,7 @@ def _kept_at(
         instance, _ = one_replica(question, catalogue, model)
         if not instance.fits(question.input_tokens + question.output_tokens):
             return False
-        found = answer_under_load(instance, Random(rate=rate), shape, replicas=1, requests=_TRIED)
+        found = answer_under_load(instance, Random(rate=rate), shape, replicas=1, requests=_TRIED, capacity=False)
     except VolvelleError:
         return False  # there is no such layout, or no such kernel
     return all(limit.kept_by(found.latencies) for limit in limits)

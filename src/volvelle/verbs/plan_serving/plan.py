@@ -42,7 +42,7 @@ from volvelle.verbs.plan_serving.spending import Spending, spending
 from volvelle.verbs.plan_serving.split_pools import SplitOption, SplitPools, split_pools
 from volvelle.verbs.serving.checkpoint import check_context, checkpoint_notes, checkpoint_warnings, served_shape
 from volvelle.verbs.serving.files import launch_files, write_files
-from volvelle.verbs.serving.request_lengths import request_lengths
+from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
 from volvelle.verbs.serving.serve import machine_of
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.limits import LatencyLimit
@@ -133,7 +133,7 @@ def plan_serving(
     slo: str,
     input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
     output: Annotated[int | None, REQUEST_LENGTH] = None,
-    lengths: str = "fixed",
+    lengths: str | None = None,
     requests: Annotated[int | None, SERVED_REQUESTS] = None,
     seed: Annotated[int, SEED] = 0,
     purpose: str = "dollars",
@@ -370,6 +370,7 @@ def _notes(plan: ServingPlan) -> Sequence[str]:
         "ranges and probabilities: steps are slowed by as much as the model's error of TPOT allows, and served again; "
         "what the error of TTFT has beyond that comes on top. Errors are those of means on measured runs"
     )
+    notes += load_notes(plan.question.load, plan.question.lengths, warm_up=best.load.warmed_up)
     notes += [f"the first: {words}" for words in basis_words(best.bases)]
     notes += drafting_notes(plan.question.speculate, [(one.question, one.instance) for one in plan.options])
     if best.replicas * best.instance.layout.data > 1:

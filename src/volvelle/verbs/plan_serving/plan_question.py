@@ -21,7 +21,7 @@ class ServingPlanQuestion:
     slo: str
     input: int | None = None
     output: int | None = None
-    lengths: str = "fixed"
+    lengths: str | None = None
     requests: int | None = None
     seed: int = 0
     purpose: str = "dollars"

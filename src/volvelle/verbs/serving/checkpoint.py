@@ -65,10 +65,14 @@ def check_context(question: ServingQuestion, shape: Transformer) -> None:
     longest = None if question.traced else question.longest_request
     if longest is None or not shape.context or longest <= shape.context:
         return
+    stated = question.input_tokens + question.output_tokens
+    vary = question.lengths is None and stated <= shape.context
     raise OutsideDomainError(
         f"a request of {longest:,} tokens (input and output) is longer than the context of {_called(question, shape)}, "
-        f"{shape.context:,} tokens; give a smaller --input or --output, or a model with a longer context. For a "
-        "context extended by RoPE scaling, give the config.json that has rope_scaling"
+        f"{shape.context:,} tokens; "
+        + ("lengths vary by a fifth by default, which --lengths fixed prevents; or " if vary else "")
+        + "give a smaller --input or --output, or a model with a longer context. For a context extended by RoPE "
+        "scaling, give the config.json that has rope_scaling"
     )
 
 

@@ -13,6 +13,7 @@ from volvelle.interchange.load_words import read_load
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
+from volvelle.workload.serving.lengths import USUAL_LENGTHS
 from volvelle.workload.serving.loads import AllAtOnce, ClosedLoop, Ramp, Random, Trace
 
 Target = Literal["vllm", "sglang", "trtllm", "dynamo"]
@@ -121,7 +122,10 @@ def _draft_checkpoint(instance: Instance) -> str:
 
 
 def _lengths(question: ServingQuestion) -> tuple[Literal["fixed", "uniform", "around"], float]:
-    kind, _, ratio = question.lengths.strip().lower().partition(":")
+    """Return how lengths are drawn, and by which ratio; those of a batch are fixed."""
+    if question.load is None:
+        return "fixed", 0.0
+    kind, _, ratio = (question.lengths or USUAL_LENGTHS).strip().lower().partition(":")
     if kind == "uniform":
         return "uniform", float(ratio)
     return ("around", float(ratio)) if kind == "around" else ("fixed", 0.0)

@@ -15,6 +15,7 @@ from volvelle.verbs.named import model_of
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import CACHES, ServedModel, format_named
 from volvelle.workload.serving.drafting import Drafting
+from volvelle.workload.serving.lengths import USUAL_LENGTHS
 
 _WIDEST = 8
 """Chips that tensor parallelism takes where nothing is said."""
@@ -39,7 +40,7 @@ class ServingQuestion:
     input: int | None = None
     output: int | None = None
     load: str | None = None
-    lengths: str = "fixed"
+    lengths: str | None = None
     requests: int | None = None
     seed: int = 0
     tensor: int | None = None
@@ -79,8 +80,9 @@ class ServingQuestion:
 
     @property
     def longest_request(self) -> int:
-        """Tokens of the longest request, prompt and answer together; those of a trace are not counted."""
-        kind, _, ratio = self.lengths.strip().lower().partition(":")
+        """Return the tokens of the longest request, prompt and answer together; a trace has its own."""
+        lengths = self.lengths or ("fixed" if self.load is None else USUAL_LENGTHS)
+        kind, _, ratio = lengths.strip().lower().partition(":")
         factor = 1.0 + float(ratio) if kind == "around" else 1.0
         return round(factor * (self.input_tokens + self.output_tokens))
 
@@ -137,21 +139,31 @@ class ServingQuestion:
             raise DescriptionError("a part of the budget ends a wait for it; give --batch-wait, in steps, too")
 
     def layout(self, shape: Transformer, cluster: Cluster) -> ServingLayout:
-        """Degrees of one instance; tensor parallelism takes what is left of a node, where nothing is said."""
+        """Return the degrees of one instance; by default, tensor parallelism fills what `data` leaves of a node."""
         rest = {"pipeline": self.pipeline, "expert": self.expert, "data": self.data}
         if self.tensor is not None:
             return ServingLayout(tensor=self.tensor, **rest)
-        most = min(_WIDEST, cluster.dimensions[0].size, cluster.accelerators // (self.pipeline * self.data))
+        node = cluster.dimensions[0].size
+        most = min(_WIDEST, node // self.data, cluster.accelerators // (self.pipeline * self.data))
         for tensor in range(max(most, 1), 1, -1):
             layout = ServingLayout(tensor=tensor, **rest)
-            if cluster.dimensions[0].size % tensor == 0 and _possible(layout, shape):
+            if node % tensor == 0 and _possible(layout, shape):
                 return layout
         return ServingLayout(tensor=1, **rest)
 
     def instance(
-        self, catalogue: Catalogue, shape: Transformer, cluster: Cluster, *, window: int | None = None
+        self,
+        catalogue: Catalogue,
+        shape: Transformer,
+        cluster: Cluster,
+        *,
+        window: int | None = None,
+        dashes: str = "--",
     ) -> Instance:
-        """What is to be served, laid out on chips of the machine; it drafts `window` tokens where that is not said."""
+        """Return the instance on chips of the machine; it drafts `window` tokens where the question names no window.
+
+        `dashes` stand before ``tp`` and its like in errors; words of a pool have none.
+        """
         served = ServedModel(
             shape=shape,
             weights=format_named(self.weights),
@@ -160,7 +172,7 @@ class ServingQuestion:
         layout = self.layout(shape, cluster)
         found = instance(catalogue, served, cluster.chip.name, layout, self.engine, self.settings)
         self.check_knobs(found.engine.rules)
-        _check_place(layout, cluster)
+        _check_place(layout, cluster, dashes)
         drafting = self.drafting
         if drafting is None:
             return found
@@ -186,18 +198,17 @@ def _known(kind: str, given: str, names: Any) -> str:
     return str(found)
 
 
-def _check_place(layout: ServingLayout, cluster: Cluster) -> None:
-    """Refuse an instance that the machine has no room for."""
+def _check_place(layout: ServingLayout, cluster: Cluster, dashes: str) -> None:
+    """Reject an instance that does not fit on the machine."""
+    degrees = f"{dashes}tp {layout.tensor} × {dashes}dp {layout.data}"
     if layout.chips > cluster.accelerators:
         raise MappingError(
-            f"one instance takes {layout.chips} chips (--tp {layout.tensor} × --dp {layout.data} × --pp "
-            f"{layout.pipeline}), and {cluster.name} has {cluster.accelerators}; lower one of them or ask for a larger "
-            f"machine"
+            f"one instance takes {layout.chips} chips ({degrees} × {dashes}pp {layout.pipeline}), and {cluster.name} "
+            f"has {cluster.accelerators}; lower one of them or ask for a larger machine"
         )
     inner = cluster.dimensions[0]
     if layout.tensor * layout.data > inner.size:
         raise OutsideDomainError(
-            f"--tp {layout.tensor} × --dp {layout.data} reaches beyond the {inner.size} chips of one {inner.name}, and "
-            f"exchanges of a serving step between nodes were not measured; stay within {inner.size}, and add stages "
-            f"with --pp"
+            f"{degrees} reaches beyond the {inner.size} chips of one {inner.name}, and exchanges of a serving step "
+            f"between nodes were not measured; stay within {inner.size}, and add stages with {dashes}pp"
         )

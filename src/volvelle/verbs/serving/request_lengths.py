@@ -1,9 +1,12 @@
-"""Lengths of requests in words: ``fixed``, ``uniform:0.8``, ``around:0.2``."""
+"""Lengths of requests in words: ``around:0.2`` (the default), ``uniform:0.8``, ``fixed``."""
+
+from collections.abc import Iterator
 
 from volvelle.errors import DescriptionError, brief
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.serving.lengths import (
     RANGE_RATIO,
+    USUAL_LENGTHS,
     AbstractLengths,
     AbstractShape,
     FixedLength,
@@ -13,20 +16,52 @@ from volvelle.workload.serving.lengths import (
 )
 from volvelle.workload.serving.loads import AbstractLoad, Trace
 
-_FORMS = "'fixed', 'uniform:0.8' (from 0.8 of the length up to it) or 'around:0.2' (a fifth to either side)"
+_LEAST_VARIED = 5
+"""Tokens from which on usual lengths vary."""
+_FORMS = "'around:0.2' (a fifth to either side), 'uniform:0.8' (from 0.8 of the length up to it) or 'fixed'"
 
 
 def request_lengths(load: AbstractLoad, question: ServingQuestion) -> AbstractShape | None:
-    """Of the requests of a load; None: a trace has its own."""
+    """Return the lengths of the requests of a load, or None for a trace, which has its own."""
     said = question.input is not None or question.output is not None
     if isinstance(load, Trace):
-        if said or question.lengths != "fixed":
+        if said or question.lengths is not None:
             raise DescriptionError("a trace has lengths of its own; leave --input, --output and --lengths away")
         return None
-    prompts, answers = (
-        _lengths(question.lengths, tokens) for tokens in (question.input_tokens, question.output_tokens)
-    )
+    prompts, answers = (_drawn(question, tokens) for tokens in (question.input_tokens, question.output_tokens))
     return Independent(input=prompts, output=answers)
+
+
+def _drawn(question: ServingQuestion, tokens: int) -> AbstractLengths:
+    """Return how lengths are drawn; the usual ones vary only where a fifth is a token or more, to keep their mean."""
+    if question.lengths is None and tokens < _LEAST_VARIED:
+        return FixedLength(tokens=tokens)
+    return _lengths(question.lengths or USUAL_LENGTHS, tokens)
+
+
+def load_notes(load: str, lengths: str | None, *, warm_up: bool) -> Iterator[str]:
+    """Yield notes about the figures of a load in words: its lengths, its warm-up, and clients in step.
+
+    `warm_up` is whether the first request of each client was left out.
+    """
+    kind = load.split(maxsplit=1)[0].lower()
+    if lengths is None and kind != "trace":
+        yield (
+            f"lengths of requests are drawn uniformly from a fifth below to a fifth above the stated ones "
+            f"({USUAL_LENGTHS}); --lengths takes others"
+        )
+    if kind != "closed":
+        return
+    if warm_up:
+        yield (
+            "the first request of each client is warm-up: latencies leave it out, and rates begin when every client "
+            "has finished it"
+        )
+    if lengths is not None and lengths.strip().lower() == "fixed":
+        yield (
+            "with --lengths fixed all clients finish together and send together, so TTFT is that of waves of prompts; "
+            "lengths that vary spread them"
+        )
 
 
 def _lengths(text: str, tokens: int) -> AbstractLengths:

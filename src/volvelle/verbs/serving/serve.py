@@ -43,7 +43,7 @@ from volvelle.verbs.serving.cost import ServingCost, token_cost
 from volvelle.verbs.serving.cures import memory_of, ranks, violations
 from volvelle.verbs.serving.files import launch_files, write_files
 from volvelle.verbs.serving.question import INPUT, OUTPUT, ServingQuestion
-from volvelle.verbs.serving.request_lengths import request_lengths
+from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
 from volvelle.verbs.serving.speculated import (
     TimedRequest,
     best_window,
@@ -124,8 +124,10 @@ class Serving(Presentable):
 
     @property
     def bases(self) -> tuple[ServingBasis, ...]:
-        """What each of these ranges rests on."""
-        found = serving_bases(self.instance, self.load_kind)
+        """What each of these ranges rests on; throughput of a batch is tokens over its latency."""
+        found = dict(serving_bases(self.instance, self.load_kind))
+        if self.static is not None:
+            found["throughput"] = replace(found["latency"], figure="throughput")
         return tuple(found[name] for name in self.ranges)
 
     @property
@@ -150,7 +152,7 @@ def serve(
     input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
     output: Annotated[int | None, REQUEST_LENGTH] = None,
     load: str | None = None,
-    lengths: str = "fixed",
+    lengths: str | None = None,
     requests: Annotated[int | None, SERVED_REQUESTS] = None,
     seed: Annotated[int, SEED] = 0,
     engine: str = "vllm",
@@ -180,8 +182,10 @@ def serve(
 
     With `batch`, so many sequences of `input` tokens are given at once and each makes `output` tokens. With `load`,
     requests come as it says: ``"closed 64"`` (clients that each send the next request when the last has ended),
-    ``"poisson 12/s"``, ``"trace FILE ×1.5"``; the answer has what ``vllm bench serve`` measures. `lengths` are
-    ``"fixed"``, ``"uniform:0.8"`` (from 0.8 of the length up to it) or ``"around:0.2"`` (a fifth to either side).
+    ``"poisson 12/s"``, ``"trace FILE ×1.5"``; the answer has what ``vllm bench serve`` measures, without
+    the first request of each client. `lengths` of requests are ``"around:0.2"`` by default (uniform, a fifth to either
+    side of `input` and `output`), ``"uniform:0.8"`` (from 0.8 of the length up to it) or ``"fixed"``, with which all
+    clients of a closed loop send in step.
 
     `engine` is vllm, sglang or trtllm, `weights` and `kv` the formats of weights and of the KV cache. One instance
     takes ``tensor × data × pipeline`` chips; the machine holds as many replicas as there is room for, and they share
@@ -209,7 +213,7 @@ def serve(
         raise DescriptionError("a timeline is that of a load; give --load, like 'closed 64', too")
     if emit is None and (into is not None or checkpoint is not None):
         raise DescriptionError("a folder and a checkpoint are for files to launch with; give --emit, like vllm, too")
-    if load is None and (requests is not None or lengths != "fixed"):
+    if load is None and (requests is not None or lengths is not None):
         raise DescriptionError("requests and lengths are those of a load; give --load, like 'closed 64', too")
     question = ServingQuestion(
         model=shape.name if isinstance(model, Transformer) else str(model),
@@ -372,6 +376,8 @@ def _notes(found: Serving) -> Iterator[str]:
         yield f"{idle} of {found.cluster.accelerators} chips are in no instance"
     if found.timed is None:
         return
+    if question.load is not None:
+        yield from load_notes(question.load, question.lengths, warm_up=found.load is not None and found.load.warmed_up)
     yield from basis_words(found.bases)
     if layout.pipeline > 1:
         yield "stages of the pipeline take turns: one batch is in flight"

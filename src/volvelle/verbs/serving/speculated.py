@@ -83,6 +83,7 @@ def speculation_gain(
         windows=windows,
         tree=None if static is None else tree_times(instance, static),
         loss_from=loss_from,
+        under_load=static is None,
     )
 
 

@@ -18,7 +18,7 @@ from volvelle.domains import (
     STEP_BUDGET,
     within_domains,
 )
-from volvelle.errors import DescriptionError, MappingError, UnknownNameError, VolvelleError
+from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, UnknownNameError, VolvelleError
 from volvelle.estimators.result import Range, Violation
 from volvelle.interchange.load_words import read_load
 from volvelle.interchange.pool_words import read_pool
@@ -35,7 +35,7 @@ from volvelle.verbs.serving.checkpoint import (
 )
 from volvelle.verbs.serving.cost import ServingCost, token_cost
 from volvelle.verbs.serving.question import INPUT, OUTPUT
-from volvelle.verbs.serving.request_lengths import request_lengths
+from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
 from volvelle.verbs.serving.serve import machine_of
 from volvelle.verbs.serving.split_question import SplitQuestion
 from volvelle.workload.families.shape import Transformer
@@ -160,7 +160,7 @@ def serve_split(
     router: str = "round-robin",
     input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
     output: Annotated[int | None, REQUEST_LENGTH] = None,
-    lengths: str = "fixed",
+    lengths: str | None = None,
     requests: Annotated[int | None, SERVED_REQUESTS] = None,
     seed: Annotated[int, SEED] = 0,
     engine: str = "vllm",
@@ -174,7 +174,8 @@ def serve_split(
 ) -> SplitServing:
     """How fast a model is served by a pool that computes prompts and a pool that decodes, under a load.
 
-    A pool is written like ``"2x tp4"``: two workers of four chips each; ``on SYSTEM`` puts it on another machine, and
+    A pool is written like ``"2x tp4"``: two workers of four chips each. A degree that the words do not name is 1, so
+    ``"1x dp8 ep8"`` is one worker of eight data-parallel ranks. ``on SYSTEM`` puts the pool on another machine, and
     ``weights fp8`` gives it weights of its own. `transfer` is ``"after"`` the prompt or ``"by-layer"`` beside it,
     `router` is ``"round-robin"`` or ``"least-loaded"``. All else is as in :func:`serve`, and holds for both pools.
 
@@ -255,7 +256,10 @@ def pool_of(question: SplitQuestion, name: str, shape: Transformer, machine: Clu
     asked = question.of(name)
     other = question.words(name).on
     cluster = machine if other is None else machine_of(other, known)
-    instance = asked.instance(known, shape, cluster)
+    try:
+        instance = asked.instance(known, shape, cluster, dashes="")
+    except (MappingError, OutsideDomainError) as error:
+        raise type(error)(f"--{name} '{question.words(name)}': {error}") from None
     context = asked.input_tokens + asked.output_tokens
     return SplitPool(
         name=name,
@@ -353,6 +357,7 @@ def _notes(found: SplitServing) -> Iterator[str]:
     load = found.load
     if load is None:
         return
+    yield from load_notes(question.load, question.lengths, warm_up=load.warmed_up)
     if load.parts > 1:
         yield f"one of {load.parts} equal parts of the ranks of each worker is followed, with an even share of the load"
     if found.prefill.instance.layout.data > 1 or found.decode.instance.layout.data > 1:

@@ -12,6 +12,17 @@ from volvelle.errors import DescriptionError
 from volvelle.workload.serving.requests import REQUEST_TOKENS, Requests, Whole
 
 RANGE_RATIO = NumberDomain(0.0, 1.0)
+USUAL_LENGTHS = "around:0.2"
+"""Lengths of requests where the question names none: uniform from 80 % to 120 % of the stated length, which stays the
+mean.
+
+Equal lengths would let all clients of a closed loop finish in the same step and send their next prompts together, for
+ever. Real answers differ, and so do those of benchmark clients that are told to vary them: InferenceX draws uniformly
+from 80 % of a length up to it (``RANDOM_RANGE_RATIO=0.8``, https://github.com/SemiAnalysisAI/InferenceX), and SGLang's
+``bench_serving`` from 1 token up to it by default. The default here is what ``vllm bench serve --random-range-ratio
+0.2`` draws (https://docs.vllm.ai/en/latest/cli/bench/serve/): its mean is the stated length, and its spread lies
+between the other two.
+"""
 LENGTH_FACTOR = NumberDomain(1.0, 100.0)
 
 

@@ -33,10 +33,11 @@ def yaml(file: LaunchFile) -> Any:
 
 
 def command(file: LaunchFile) -> list[str]:
-    """The words that a script runs."""
-    line = file.text.splitlines()[-1]
-    assert line.startswith("exec ")
-    return shlex.split(line)[1:]
+    """Return the words that a script runs; a benchmark of clients goes on with figures after their warm-up."""
+    lines = file.text.splitlines()
+    if lines[-1].startswith("exec "):
+        return shlex.split(lines[-1])[1:]
+    return shlex.split(lines[lines.index("set -e") + 1])
 
 
 def parsed(words: list[str], options: RecordedOptions, group: str) -> dict[str, object]:
@@ -130,7 +131,11 @@ def test_the_benchmark_puts_the_same_load_on_it(engine: str) -> None:
     words = command(files_of(engine, load="closed 16", input=512, output=64, seed=7)["benchmark.sh"])
     told = parsed(words, recorded_options(engine), "benchmark")
     assert (told["max_concurrency"], told["num_prompts"], told["seed"]) == (16, 160, 7)
-    assert (told["random_input_len"], told["random_output_len"]) == (512, 64)
+    inputs, outputs, ratio = (float(str(told[f"random_{name}"])) for name in ("input_len", "output_len", "range_ratio"))
+    most = inputs * (1 + ratio) if engine == "vllm" else inputs
+    least = inputs * (1 - ratio) if engine == "vllm" else inputs * ratio
+    assert (least, most) == pytest.approx((0.8 * 512, 1.2 * 512), abs=1.0)
+    assert outputs / inputs == pytest.approx(64 / 512, rel=0.01)
     assert told["request_rate"] is None
 
 

@@ -152,7 +152,7 @@ compiled = pytest.mark.skipif(not INSTALLED, reason="a load is followed a hundre
 def test_one_client_sees_what_a_batch_of_one_takes(engine: str) -> None:
     asked = {"on": NODE, "engine": engine, "weights": "fp8", "input": 1024, "output": 128}
     static = volvelle.serve("llama3-70b", batch=1, **asked).static  # type: ignore[arg-type]
-    load = volvelle.serve("llama3-70b", load="closed 1", **asked).load  # type: ignore[arg-type]
+    load = volvelle.serve("llama3-70b", load="closed 1", lengths="fixed", **asked).load  # type: ignore[arg-type]
     assert static is not None
     assert load is not None
     assert load.metrics is not None

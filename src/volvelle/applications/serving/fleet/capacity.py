@@ -80,13 +80,17 @@ def replica_capacity(
     ranks = instance.layout.data
     part = _part_followed(instance, shape, seed)
     rough, close = int(part * _ROUGH), int(part * _CLOSE)
-    flood = answer_under_load(instance, AllAtOnce(), shape, replicas=1, requests=rough * ranks, seed=seed)
+    flood = answer_under_load(
+        instance, AllAtOnce(), shape, replicas=1, requests=rough * ranks, seed=seed, capacity=False
+    )
     assert flood.request_throughput is not None, "what is there at once has no rate, so none that is too much"
     sustained = flood.request_throughput
 
     def at(rate: float, requests: int) -> "tuple[LoadAnswer, str]":
         load = Random(rate=rate, burstiness=burstiness)
-        found = answer_under_load(instance, load, shape, replicas=1, requests=requests * ranks, seed=seed)
+        found = answer_under_load(
+            instance, load, shape, replicas=1, requests=requests * ranks, seed=seed, capacity=False
+        )
         return found, _missed(found, limits)
 
     low, high, binding = 0.0, sustained, "throughput"

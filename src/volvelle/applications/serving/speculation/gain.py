@@ -80,6 +80,8 @@ class SpeculationGain:
     tree: TreeTimes | None = None
     loss_from: int | None = None
     """The batch from which on it is slower with drafts; None: at none that fits."""
+    under_load: bool = False
+    """Whether TTFT, TPOT and throughput are those of a load; `batches` and `loss_from` are of batches given at once."""
 
     @property
     def gain(self) -> float | None:

@@ -109,6 +109,7 @@ def split_answers(run: ServingRun) -> Mapping[str, float]:
         requests=min(_TIMES * clients, max(_FEWEST_TIMES * clients, _MOST)),
         seed=_SEED,
         rates=False,
+        after_warm_up=False,
     )
     metrics = found.outcome
     assert isinstance(metrics, Metrics), "clients wait for their answers"

@@ -1,7 +1,7 @@
 """A load on two pools: what clients measure, how full each pool is, which of them binds, and how they would match."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 
 import numpy as np
@@ -12,6 +12,7 @@ from volvelle.applications.serving.split.cache_transfer import TransferLink, cac
 from volvelle.applications.serving.static_answer import prediction_errors
 from volvelle.applications.serving.under_load import (
     Occupancy,
+    arrival_span,
     followed_clients,
     occupancy_of,
     run_of_load,
@@ -142,10 +143,12 @@ def split_answer(
     seed: int = 0,
     rates: bool = True,
     percentiles: tuple[float, ...] = (),
+    after_warm_up: bool = True,
 ) -> SplitAnswer:
     """A load on two pools; `requests` are those of the whole machine, `rates` is whether to find what pools sustain.
 
-    `percentiles` of what clients measure are kept beside the usual ones.
+    `percentiles` of what clients measure are kept beside the usual ones. Without `after_warm_up`, the first request of
+    each client is counted too, as benchmarks do.
 
     All workers are followed. Where those of both pools have several data-parallel ranks, an equal part of each worker
     is, with an even share of the load: as ranks of one worker go.
@@ -161,7 +164,7 @@ def split_answer(
     def run(count: int) -> tuple[ServedSplit, Metrics | Unstable]:
         asked = own.requests(shape, count=count, seed=seed)
         transfer = cache_transfer(prefill.instance, decode.instance, asked.input_tokens, link, by_layer=by_layer)
-        served = serve_split(asked, first, second, transfer, router=router)
+        served = replace(serve_split(asked, first, second, transfer, router=router), after_warm_up=after_warm_up)
         found = served.unstable()
         return served, served.measure(percentiles=kept) if found is None else found[1]
 
@@ -169,6 +172,23 @@ def split_answer(
     growing = served.unstable()
     every = share * served.sent.size / served.duration
     several = share * int((served.output_tokens > 1).sum()) / served.duration
+    first_pool = _of_pool(
+        prefill,
+        served.prefill,
+        first.rules,
+        served.duration,
+        every,
+        _prefill_rate(prefill, served) if rates else None,
+    )
+    second_pool = _of_pool(
+        decode,
+        served.decode,
+        second.rules,
+        served.duration,
+        several,
+        _decode_rate(decode, served) if rates else None,
+    )
+    sustained = [rate for rate in (first_pool.capacity, second_pool.capacity) if rate is not None]
     return SplitAnswer(
         requests=int(served.sent.size),
         parts=parts,
@@ -179,23 +199,12 @@ def split_answer(
         first_at_prefill=served.first_at_prefill,
         transfer=served.transfer,
         wait_for_room=served.wait_for_room,
-        prefill=_of_pool(
-            prefill,
-            served.prefill,
-            first.rules,
-            served.duration,
-            every,
-            _prefill_rate(prefill, served) if rates else None,
-        ),
-        decode=_of_pool(
-            decode,
-            served.decode,
-            second.rules,
-            served.duration,
-            several,
-            _decode_rate(decode, served) if rates else None,
-        ),
+        prefill=first_pool,
+        decode=second_pool,
         errors=errors_of_pools(prefill.instance, decode.instance),
+        stationary=served.stationary,
+        span=arrival_span(load, served.sent, served.clients, requests),
+        capacity=min(sustained, default=None),
     )
 
 
