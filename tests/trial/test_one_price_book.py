@@ -93,7 +93,7 @@ def test_every_chip_with_an_offer_has_a_rent() -> None:
     known = {row["chip"] for name in ("rents.csv", "cloud_rents.csv") for row in rows(name)}
     catalogue = Catalogue()
     for name in catalogue.names("clusters"):
-        cluster = catalogue.cluster(name)
+        cluster = catalogue.node(name)
         assert (chip_hour(cluster).rented is not None) == (cluster.chip.name in known), name
 
 
