@@ -161,7 +161,7 @@ def _middle(clusters: Sequence[Cluster], candidates: Sequence[tuple[FftProblem, 
     """
     if len(clusters) == 1:
         return clusters[0], 0.0
-    timed = sorted(((log(min(FftModel().ranked_by(candidates, each))), each.name, each) for each in clusters))
+    timed = sorted((log(min(FftModel().ranked_by(candidates, each))), each.name, each) for each in clusters)
     middle = timed[len(timed) // 2]
     return middle[2], max(abs(time - middle[0]) for time, _, _ in timed) / _EDGE
 
