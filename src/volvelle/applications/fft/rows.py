@@ -1,13 +1,14 @@
 """What a measured transform states, and the question it puts to the model, with what had to be assumed."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log2
+from math import log, log2
 from pathlib import Path
 
 from volvelle.applications.contract import Question
 from volvelle.applications.fft.constants import fft_model_error
-from volvelle.applications.fft.estimator import FftLayout, FftProblem, fft_layouts
+from volvelle.applications.fft.estimator import FftLayout, FftModel, FftProblem, fft_layouts
 from volvelle.applications.measured_table import MeasuredTable, RowHead, read_columns
 from volvelle.applications.model_error import ModelError
 from volvelle.applications.table_cells import column
@@ -28,7 +29,7 @@ class FftMeasurement:
     chips: int | None = column("n_accel", needed=True)
     chips_per_node: int | None = column("accel_per_node")
     transport: str
-    """How data travel: nccl, host-staged or cuda-aware-mpi; empty where not stated."""
+    """How data travel: one of `TRANSPORTS`; empty where not stated."""
     nx: int | None = column("nx", needed=True)
     ny: int | None = column("ny", needed=True)
     nz: int | None = column("nz", needed=True)
@@ -68,6 +69,10 @@ def fft_measurements(file: Path | None = None) -> MeasuredTable[FftMeasurement]:
     return read_columns("fft", FftMeasurement, file=file)
 
 
+TRANSPORTS = ("nccl", "host-staged", "cuda-aware-mpi")
+"""Ways in which data travel between accelerators."""
+_EDGE = 1.2816
+"""Standard deviations from the centre to the end of an 80 % range."""
 _CUBE = 1024
 """Side of a grid whose points alone are stated, for two of its sides."""
 
@@ -84,17 +89,14 @@ def fft_question(row: FftMeasurement, catalogue: Catalogue) -> FftQuestion | str
     assert row.chips is not None
     assert row.points is not None
     assumed = []
-    alias = accelerator_alias(row.accelerator)
-    name = None if alias is None else alias.over.get(row.transport) if row.transport else alias.cluster
-    if name is None:
+    names = _machines(row)
+    if not names:
         return f"the catalogue has no cluster of {row.accelerator!r}" + (
             f" over {row.transport}" if row.transport else ""
         )
     if "?" in row.accelerator:
         assumed.append("accelerator")
-    cluster = catalogue.cluster(f"{name}/{row.chips}")
-    if name == "hector-xe6" and row.chips_per_node:
-        cluster = _thinner(cluster, 24.0 / row.chips_per_node)
+    clusters = [_cluster(name, row, catalogue) for name in names]
     shape = row.shape or (_CUBE, _CUBE, max(1, round(row.points / _CUBE**2)))
     if row.shape is None:
         assumed.append("sides of the grid")
@@ -117,15 +119,51 @@ def fft_question(row: FftMeasurement, catalogue: Catalogue) -> FftQuestion | str
         assumed.append(f"decomposition: {choice}")
     if row.rounded:
         assumed.append("time from a printed rate")
-    layouts = _layouts(choice, group, cluster.accelerators)
+    candidates = tuple((asks, layout) for layout in _layouts(choice, group, row.chips))
+    cluster, unstated = _middle(clusters, candidates)
+    if len(clusters) > 1:
+        assumed.append(f"transport: {', '.join(TRANSPORTS)} all considered")
     error = fft_model_error(cluster)
     return Question(
-        candidates=tuple((asks, layout) for layout in layouts),
+        candidates=candidates,
         system=cluster,
         calibration=error,
         assumed=tuple(assumed),
+        unstated=unstated,
         outside=error.outside(cluster),
     )
+
+
+def _machines(row: FftMeasurement) -> tuple[str, ...]:
+    """Return the clusters that the accelerator and the transport of a row name; without a transport, one for each."""
+    alias = accelerator_alias(row.accelerator)
+    if alias is None:
+        return ()
+    way = row.transport or next((way for way in TRANSPORTS if way in row.library.lower()), "")
+    if row.transport or way in alias.over:
+        named = alias.over.get(way)
+        return () if named is None else (named,)
+    several = tuple(alias.over[way] for way in TRANSPORTS if way in alias.over)
+    return several or (() if alias.cluster is None else (alias.cluster,))
+
+
+def _cluster(name: str, row: FftMeasurement, catalogue: Catalogue) -> Cluster:
+    cluster = catalogue.cluster(f"{name}/{row.chips}")
+    if name == "hector-xe6" and row.chips_per_node:
+        return _thinner(cluster, 24.0 / row.chips_per_node)
+    return cluster
+
+
+def _middle(clusters: Sequence[Cluster], candidates: Sequence[tuple[FftProblem, FftLayout]]) -> tuple[Cluster, float]:
+    """Return the cluster whose best time is the median, and the standard deviation that the others leave open.
+
+    The deviation is of the logarithm of the time. An 80 % range of that width reaches the furthest cluster.
+    """
+    if len(clusters) == 1:
+        return clusters[0], 0.0
+    timed = sorted((log(min(FftModel().ranked_by(candidates, each))), each.name, each) for each in clusters)
+    middle = timed[len(timed) // 2]
+    return middle[2], max(abs(time - middle[0]) for time, _, _ in timed) / _EDGE
 
 
 def _layouts(choice: str, exchange: tuple[int, int] | None, ranks: int) -> tuple[FftLayout, ...]:

@@ -29,11 +29,14 @@ _KWH = 3.6e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quantiles:
-    """Where a figure lies: one in ten below the first, one in ten above the last."""
+class RunFigure:
+    """A figure of a run: its value with every input at its median, and its 80 % range over samples of all inputs.
 
+    Values with every input at its median add up: parts of the wall time to the days, and days times price to dollars.
+    """
+
+    value: float
     p10: float
-    p50: float
     p90: float
 
 
@@ -44,9 +47,9 @@ class Spending:
     way: str
     what: str
     usd_per_hour: float
-    usd: Quantiles
+    usd: RunFigure
     failures: float
-    """Of the middle, what interruptions cost."""
+    """Of the value, what interruptions cost."""
 
     warning: str = ""
 
@@ -76,16 +79,16 @@ class RunEstimate:
     """Seconds between interruptions."""
     parts: Mapping[str, float]
     """Seconds at middle values, by what they go into; they sum to the wall time."""
-    days: Quantiles
-    ettr: Quantiles
-    interruptions: Quantiles
+    days: RunFigure
+    ettr: RunFigure
+    interruptions: RunFigure
     flat: tuple[float, float, float]
     """Effective training time ratio at half the interval, at it, and at twice."""
     doubts: Mapping[str, tuple[float, float]]
     """Days, one in ten below and above, where only chance, only failures and recovery, or only the step is in doubt."""
     spending: tuple[Spending, ...]
-    kwh: Quantiles | None
-    tco2e: Quantiles | None
+    kwh: RunFigure | None
+    tco2e: RunFigure | None
     remedies: tuple[Remedy, ...]
     spare_nodes: SpareNodes | None
     problem: str = ""
@@ -96,11 +99,6 @@ class RunEstimate:
     def wall(self) -> float:
         """Seconds, at middle values."""
         return sum(self.parts.values())
-
-    @property
-    def central_ettr(self) -> float:
-        """Work over wall time, at middle values."""
-        return self.parts[WORK] / self.wall
 
     @property
     def interruptions_per_day(self) -> float:
@@ -142,15 +140,19 @@ def run_estimate(plan: RunPlan, *, samples: int = 1024, seed: int = 0) -> RunEst
     days = sampled.days()
     problem, cures = infeasible(centre, parts)
     running, standing = sampled.power_times()
+    whole = sum(parts.values())
     kwh = tco2e = None
     if plan.power is not None:
         power = plan.power
+        worked = sum(parts[name] for name in RUNNING)
         watts = LogNormal(power.training, power.doubt).at(sampled.quantiles("power")) * power.pue
         devices = plan.accelerators + _spare_accelerators(plan)
         energy = devices * watts * (running + power.idle * standing)
         grams = _around(power.grams_per_kwh, sampled.quantiles("grid"))
-        kwh = _quantiles(energy / _KWH)
-        tco2e = _quantiles(np.asarray(operational_emissions(energy, intensity=grams / 1e6 / _KWH)))
+        joules = devices * power.training * power.pue * (worked + power.idle * (whole - worked))
+        emitted = operational_emissions(joules, intensity=power.grams_per_kwh[1] / 1e6 / _KWH)
+        kwh = _figure(joules / _KWH, energy / _KWH)
+        tco2e = _figure(float(emitted), np.asarray(operational_emissions(energy, intensity=grams / 1e6 / _KWH)))
     spending = tuple(_spending(plan, price, parts, days, sampled) for price in plan.prices)
     rates = sampled.runs.rate
     counts = days * DAY * np.asarray(rates)
@@ -161,9 +163,9 @@ def run_estimate(plan: RunPlan, *, samples: int = 1024, seed: int = 0) -> RunEst
         segments=float(np.asarray(centre.segments)),
         between=float(centre.between),
         parts=parts,
-        days=_quantiles(days),
-        ettr=_quantiles(plan.work / DAY * sampled.step / days),
-        interruptions=_quantiles(np.maximum(counts, 0.0)),
+        days=_figure(whole / DAY, days),
+        ettr=_figure(parts[WORK] / whole, plan.work / DAY * sampled.step / days),
+        interruptions=_figure(whole * float(np.asarray(centre.rate)), np.maximum(counts, 0.0)),
         flat=flatness(centre),
         doubts=sampled.doubts(),
         spending=spending,
@@ -273,7 +275,10 @@ def _spending(
         way=price.way,
         what=price.what,
         usd_per_hour=price.middle,
-        usd=_quantiles(np.asarray(rented_price(days * DAY, devices, per_chip_hour=hourly))),
+        usd=_figure(
+            float(rented_price(sum(parts.values()), devices, per_chip_hour=price.middle)),
+            np.asarray(rented_price(days * DAY, devices, per_chip_hour=hourly)),
+        ),
         failures=float(rented_price(lost, devices, per_chip_hour=price.middle)),
         warning=price.warning,
     )
@@ -296,9 +301,9 @@ def _spare_nodes(plan: RunPlan) -> SpareNodes | None:
     )
 
 
-def _quantiles(column: Column) -> Quantiles:
-    low, mid, high = np.quantile(column, [0.1, 0.5, 0.9])
-    return Quantiles(p10=float(low), p50=float(mid), p90=float(high))
+def _figure(value: float, column: Column) -> RunFigure:
+    low, high = _ends(column)
+    return RunFigure(value=value, p10=low, p90=high)
 
 
 def _ends(column: Column) -> tuple[float, float]:

@@ -7,11 +7,12 @@ from volvelle.report.documents.layout import layout_fields
 from volvelle.report.documents.range_of_step import RangeOfStep
 
 
-class QuantilesEntry(Document):
-    """Where a figure lies."""
+class RunFigureEntry(Document):
+    """A figure of the run, with its 80 % range."""
 
+    value: float
+    """With every input at its median; parts of the wall time sum to the value of the days."""
     p10: float
-    p50: float
     p90: float
 
 
@@ -21,7 +22,7 @@ class SpendingEntry(Document):
     way: str
     what: str
     usd_per_hour: float
-    usd: QuantilesEntry
+    usd: RunFigureEntry
     usd_failures: float = at("failures")
     warning: str
 
@@ -97,9 +98,9 @@ class JobDocument(Document):
     step_seconds: float
     layout: JobLayoutEntry | None = at("mapping")  # type: ignore[valid-type]
     phases: list[PhaseEntry]
-    days: QuantilesEntry = at("run.days")
-    ettr: QuantilesEntry = at("run.ettr")
-    interruptions: QuantilesEntry = at("run.interruptions")
+    days: RunFigureEntry = at("run.days")
+    ettr: RunFigureEntry = at("run.ettr")
+    interruptions: RunFigureEntry = at("run.interruptions")
     seconds_between: float = at("run.between")
     hazards: list[HazardEntry] = at("run.plan.hazard.parts")
     contributions: dict[str, float]
@@ -109,8 +110,8 @@ class JobDocument(Document):
     ettr_by_interval: tuple[float, float, float] = at("run.flat")
     spares: SparesEntry | None = at("run.spare_nodes")
     spending: list[SpendingEntry] = at("run.spending")
-    kwh: QuantilesEntry | None = at("run.kwh")
-    tco2e: QuantilesEntry | None = at("run.tco2e")
+    kwh: RunFigureEntry | None = at("run.kwh")
+    tco2e: RunFigureEntry | None = at("run.tco2e")
     embodied_tco2e: float | None
     places: list[PlaceCarbonEntry]
     remedies: list[RemedyEntry] = at("run.remedies")

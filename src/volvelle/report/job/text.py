@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from volvelle.applications.goodput.run_estimate import Quantiles, RunEstimate
+from volvelle.applications.goodput.run_estimate import RunEstimate, RunFigure
 from volvelle.quantities import DAY, DOLLARS, SECONDS, TOKEN_COUNT, percent, show, whole_text
 from volvelle.report.plan_words import degrees_text
 from volvelle.report.sheet import Sheet
@@ -42,9 +42,9 @@ def figure_lines(answer: Job) -> Iterator[str]:
         f"({answer.steps:,.0f} steps of {show(answer.step_seconds, SECONDS)})"
     )
     yield (
-        f"ETTR {percent(run.ettr.p50)}, {percent(run.ettr.p10)} … {percent(run.ettr.p90)}; "
+        f"ETTR {percent(run.ettr.value)}, {percent(run.ettr.p10)} … {percent(run.ettr.p90)}; "
         f"{run.interruptions_per_day:.3g} interruptions a day, one every {_hours(run.between)}; "
-        f"{whole_text(run.interruptions.p50)} in all, {whole_text(run.interruptions.p10)} … "
+        f"{whole_text(run.interruptions.value)} in all, {whole_text(run.interruptions.p10)} … "
         f"{whole_text(run.interruptions.p90)}"
     )
     apart = "; ".join(f"{name} {low:.3g} … {high:.3g}" for name, (low, high) in run.doubts.items())
@@ -61,7 +61,7 @@ def figure_lines(answer: Job) -> Iterator[str]:
         )
     for paid in run.spending:
         yield (
-            f"{show(paid.usd.p50, DOLLARS)} {paid.way}, {show(paid.usd.p10, DOLLARS)} … {show(paid.usd.p90, DOLLARS)} "
+            f"{show(paid.usd.value, DOLLARS)} {paid.way}, {show(paid.usd.p10, DOLLARS)} … {show(paid.usd.p90, DOLLARS)} "
             f"at {paid.usd_per_hour:.2f} USD an hour and accelerator ({paid.what}); what failures cost: "
             f"{show(paid.failures, DOLLARS)}"
         )
@@ -92,7 +92,7 @@ def sheets(answer: Job) -> Iterator[Sheet]:
             ("sum", _days(total), percent(1.0)),
         ),
         numbers=frozenset(("days", "share")),
-        note="At middle values.",
+        note="With every input at its median; parts sum to the days above.",
     )
     if len(answer.phases) > 1:
         yield Sheet(
@@ -145,8 +145,8 @@ def hazard_rows(run: RunEstimate) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def _span(figure: Quantiles, unit: str, *, scale: float = 1.0) -> str:
-    middle, low, high = (_plain(value * scale) for value in (figure.p50, figure.p10, figure.p90))
+def _span(figure: RunFigure, unit: str, *, scale: float = 1.0) -> str:
+    middle, low, high = (_plain(value * scale) for value in (figure.value, figure.p10, figure.p90))
     return f"{middle} {unit}, {low} … {high}"
 
 

@@ -330,7 +330,7 @@ def _places(run: RunEstimate) -> tuple[PlaceCarbon, ...]:
             place=place.name,
             where=place.where,
             grams_per_kwh=place.grams_per_kwh,
-            tco2e=run.kwh.p50 * place.grams_per_kwh / 1e6,
+            tco2e=run.kwh.value * place.grams_per_kwh / 1e6,
         )
         for place in shown
     )
@@ -342,4 +342,4 @@ def _embodied(cluster: Cluster, run: RunEstimate) -> float | None:
     if part is None:
         return None
     mass = embodied_mass(part[0]).value / part[1] * cluster.accelerators
-    return float(embodied_emissions(mass, run.days.p50 * DAY, life=USUAL_LIFE, use=USUAL_USE)) / _KILOGRAMS
+    return float(embodied_emissions(mass, run.days.value * DAY, life=USUAL_LIFE, use=USUAL_USE)) / _KILOGRAMS

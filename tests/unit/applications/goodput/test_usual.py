@@ -12,7 +12,7 @@ ASKED = {"on": "dgx-h100/64", "batch": 512, "tensor": 8, "tokens": "1T"}
 def test_estimate_cost_and_job_have_one_ratio() -> None:
     answer, job = volvelle.estimate("llama3-8b", **ASKED), volvelle.job("llama3-8b", **ASKED)
     assert answer.run is not None
-    assert answer.run.ettr == pytest.approx(job.run.central_ettr, rel=1e-9)
+    assert answer.run.ettr == pytest.approx(job.run.ettr.value, rel=1e-9)
     account = volvelle.cost(
         on="dgx-h100/64", step=answer.estimate.time, tokens_per_step=float(answer.estimate.tokens), tokens="1T"
     )

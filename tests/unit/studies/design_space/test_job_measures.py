@@ -77,7 +77,7 @@ def test_a_probability_that_is_not_known_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("layout", [{"tensor": 1, "zero": 3}, {"tensor": 8, "pipeline": 2, "micro_batch": 1}])
-def test_a_study_of_one_point_and_a_job_take_the_same_days_at_every_quantile(layout: dict[str, int]) -> None:
+def test_a_study_of_one_point_and_a_job_have_the_same_range_of_days(layout: dict[str, int]) -> None:
     asked = study(
         {
             "name": "one",
@@ -91,7 +91,7 @@ def test_a_study_of_one_point_and_a_job_take_the_same_days_at_every_quantile(lay
     run = volvelle.job("llama3-8b", on="dgx-h100/256", batch=1536, tokens=3e12, **layout).run  # type: ignore[arg-type]
     assert outcome.doubt == pytest.approx(run.plan.phases[0].doubt)
     assert MEASURES["days"].of(outcome) == pytest.approx(run.plan.work / DAY)
-    for name in ("p10", "p50", "p90"):
+    for name in ("p10", "p90"):
         assert MEASURES[f"days.{name}"].of(outcome) == pytest.approx(getattr(run.days, name), rel=1e-3)
 
 
