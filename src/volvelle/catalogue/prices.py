@@ -176,7 +176,8 @@ class PriceBook:
         What its accelerator costs, less the memory and (on boards) the scale-up network of that machine, is the price
         of a chip's logic: die, package and the maker's share. So at typical prices the machine itself costs what the
         market says, and a variant of it what its parts add or save. Power likewise. At the low and high ends the same
-        memory and links are taken off, so that every part is in order from end to end.
+        memory and links are taken off, so that every part is in order from end to end. The power of hosts includes
+        adapters and switches, so that they are taken off it.
         """
         inventory = Inventory.of(cluster)
         whole, with_host, on_board, rests = self._accelerator(cluster, at, **offers)
@@ -199,6 +200,7 @@ class PriceBook:
             networks=self._networks(at),
             host_price=host,
             host_power=rated_power(inventory) * at.of(self.figures["hosts.power"]),
+            adapter_power=self._adapter_power(inventory),
             rests_on=rests | self._used(inventory, parts=True, on_board=False, with_host=False),
         )
 
@@ -306,6 +308,12 @@ class PriceBook:
         return kept, drawn + sum(
             networks_power(inventory, networks, name="parts", reach=inner).values()
         ) / inventory.chips
+
+    def _adapter_power(self, inventory: Inventory) -> Watts:
+        """Return the typical power per chip of the scale-out network, which the power of hosts includes."""
+        outer: tuple[Reach, ...] = ("scale-out",)
+        found = networks_power(inventory, self._networks(End.TYPICAL), name="parts", reach=outer)
+        return sum(found.values()) / inventory.chips
 
     def _memories(self, at: End) -> dict[str, MemoryPrice]:
         return {
