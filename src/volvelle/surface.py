@@ -2,7 +2,8 @@
 
 from volvelle import catalogue
 from volvelle.catalogue import Catalogue
-from volvelle.economics.step_cost import CostAssumptions, Costs, step_costs
+from volvelle.catalogue.prices import owned_costs as step_costs
+from volvelle.economics.step_cost import CostAssumptions, Costs
 from volvelle.errors import (
     DescriptionError,
     GraphError,

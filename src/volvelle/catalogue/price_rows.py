@@ -1,16 +1,17 @@
 """Prices of accelerators: the rows of ``data/prices/accelerators.csv``, and the median of the newest."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import median
-from typing import Literal, cast, get_args
+from typing import Literal, TypeVar, cast, get_args
 
 from volvelle.catalogue.packaged_rows import packaged_rows
-from volvelle.catalogue.price_window import newest
 from volvelle.economics.usual_terms import USUAL_HOSTS
 from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.spread import Evidence, Figure, Interval, LogNormal
 
+Offer = TypeVar("Offer")
 Scope = Literal["chip", "board", "server"]
 _SOURCE = "epoch-hardware"
 _SINGLE = {"vendor": 1.3, "derived": 1.5}
@@ -89,6 +90,14 @@ def price_rows() -> tuple[PriceRow, ...]:
             )
         )
     return tuple(found)
+
+
+def newest(offers: Sequence[Offer], *, date: Callable[[Offer], str]) -> list[Offer]:
+    """Return the offers of the last twelve months that have any; dates are like ``2026-08`` or ``2026-08-31``."""
+    if not offers:
+        return []
+    year, month = (int(part) for part in max(date(offer) for offer in offers)[:7].split("-"))
+    return [offer for offer in offers if date(offer)[:7] >= f"{year - 1:04d}-{month:02d}"]
 
 
 def accelerator_price(chip: str, *, since: str = "", until: str = "") -> AcceleratorPrice:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
@@ -26,6 +27,7 @@ from volvelle.domains import (
     domains_of,
 )
 from volvelle.economics.cost_breakdown import Terms
+from volvelle.economics.machine_power import total
 from volvelle.economics.price_book import (
     AbstractPrices,
     End,
@@ -38,7 +40,10 @@ from volvelle.economics.price_book import (
     rated_power,
     scale_up_rate,
 )
+from volvelle.economics.step_cost import CostAssumptions, Costs, Timed, step_costs
+from volvelle.economics.usual_terms import USUAL_OVERHEAD
 from volvelle.errors import DescriptionError, OutsideDomainError, UnknownNameError
+from volvelle.estimators.uncertainty import Samples
 from volvelle.input_limits import read_text
 from volvelle.laws.machine_cost import memory_power, memory_price
 from volvelle.quantities import DOLLARS, Dollars, Quantity, Watts, is_plainly
@@ -176,7 +181,8 @@ class PriceBook:
         What its accelerator costs, less the memory and (on boards) the scale-up network of that machine, is the price
         of a chip's logic: die, package and the maker's share. So at typical prices the machine itself costs what the
         market says, and a variant of it what its parts add or save. Power likewise. At the low and high ends the same
-        memory and links are taken off, so that every part is in order from end to end.
+        memory and links are taken off, so that every part is in order from end to end. The power of hosts includes
+        adapters and switches, so that they are taken off it.
         """
         inventory = Inventory.of(cluster)
         whole, with_host, on_board, rests = self._accelerator(cluster, at, **offers)
@@ -199,6 +205,7 @@ class PriceBook:
             networks=self._networks(at),
             host_price=host,
             host_power=rated_power(inventory) * at.of(self.figures["hosts.power"]),
+            adapter_power=self._adapter_power(inventory),
             rests_on=rests | self._used(inventory, parts=True, on_board=False, with_host=False),
         )
 
@@ -307,6 +314,12 @@ class PriceBook:
             networks_power(inventory, networks, name="parts", reach=inner).values()
         ) / inventory.chips
 
+    def _adapter_power(self, inventory: Inventory) -> Watts:
+        """Return the typical power per chip of the scale-out network, which the power of hosts includes."""
+        outer: tuple[Reach, ...] = ("scale-out",)
+        found = networks_power(inventory, self._networks(End.TYPICAL), name="parts", reach=outer)
+        return sum(found.values()) / inventory.chips
+
     def _memories(self, at: End) -> dict[str, MemoryPrice]:
         return {
             kind: MemoryPrice(**{name: at.of(self.figures[f"memory.{kind}.{name}"]) for name in _DOMAINS["memory"]})
@@ -336,3 +349,47 @@ class PriceBook:
         names |= set() if with_host else {"hosts.price"}
         names |= {"hosts.power"} if inventory.host_power is None else set()
         return {name: figure for name, figure in self.figures.items() if name in names}
+
+
+# -- owning a machine ----------------------------------------------------------------------------------------------
+
+
+def owned_costs(
+    estimate: Timed, cluster: Cluster, assumptions: CostAssumptions | None = None, *, samples: Samples | None = None
+) -> Costs:
+    """Return energy and money of a step, on the terms of the price book unless others are given; with samples, ranges.
+
+    The machine is owned: a step bears its share of purchase, plant, interest, maintenance and energy.
+    """
+    return step_costs(estimate, cluster, assumptions or owned_terms(cluster), samples=samples)
+
+
+def owned_terms(cluster: Cluster) -> CostAssumptions:
+    """Return the terms of owning a machine at typical prices, as `cost` has them by the market's prices."""
+    book = PriceBook(_catalogue(*cluster.catalogue_folders))
+    site = book.terms()
+    return CostAssumptions(
+        overhead=_overhead(book, cluster),
+        energy_price=site.energy_price,
+        plant_price=site.plant_price,
+        plant_life=site.plant_life,
+        interest=site.interest,
+        maintenance=site.maintenance,
+    )
+
+
+def _overhead(book: PriceBook, cluster: Cluster) -> float:
+    """Return the price of hosts and network over the price of accelerators."""
+    chip = cluster.chip
+    if chip.price is None or chip.power is None:
+        return USUAL_OVERHEAD
+    try:
+        bought = total(book.market(cluster).capex_by_part(Inventory.of(cluster)))
+    except OutsideDomainError:  # a network that the book has no price of
+        return USUAL_OVERHEAD
+    return float(np.max(np.asarray(bought / (cluster.accelerators * chip.price)))) - 1.0
+
+
+@lru_cache(maxsize=64)
+def _catalogue(*folders: Path) -> Catalogue:
+    return Catalogue(*folders)

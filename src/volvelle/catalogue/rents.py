@@ -7,7 +7,7 @@ from functools import cache
 from statistics import median
 
 from volvelle.catalogue.packaged_rows import packaged_rows
-from volvelle.catalogue.price_window import newest
+from volvelle.catalogue.price_rows import newest
 from volvelle.errors import DescriptionError, UnknownNameError, plainly
 
 OLD = 2

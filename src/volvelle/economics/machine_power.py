@@ -12,6 +12,8 @@ COOLING = "conversion and cooling"
 ACCELERATORS = "accelerators"
 _LOADED = frozenset({"chips", "memory", ACCELERATORS})
 """Parts that run at the load of accelerators."""
+_WITH_HOSTS = frozenset({HOSTS, "links", "switches"})
+"""Parts that run at the load of hosts."""
 
 
 def rated_parts(
@@ -33,7 +35,7 @@ def power_in_use(
     conversion: Fraction = 1.0,
 ) -> dict[str, Watts]:
     """Return mean power by part from rated power by part; the last part is conversion and cooling."""
-    loads = {**dict.fromkeys(_LOADED, load), HOSTS: host_load}
+    loads = {**dict.fromkeys(_LOADED, load), **dict.fromkeys(_WITH_HOSTS, host_load)}
     used = {part: watts * loads[part] if part in loads else watts for part, watts in rated.items()}
     inside = total(used)
     used[COOLING] = meter_power(inside, pue=pue, conversion=conversion) - inside

@@ -108,6 +108,8 @@ class PartPrices(AbstractPrices):
     """Hosts and adapters for every chip; None: the model has no hosts."""
     host_power: Watts | None = None
     """For every chip, where the machine itself does not say; None: the model has no hosts."""
+    adapter_power: Watts = 0.0
+    """For every chip: links and switches of the machine that is sold, which its host power includes."""
     rests_on: Mapping[str, Figure] = field(default_factory=dict)
 
     def capex_by_part(self, inventory: Inventory) -> dict[str, Dollars]:
@@ -152,9 +154,8 @@ class PartPrices(AbstractPrices):
             found["expansion memory"] = memory_power(inventory.chips, rate=_in_use(inventory), energy=energy)
         found |= networks_power(inventory, self.networks, name=self.name)
         if self.host_power is not None:
-            found["hosts"] = inventory.chips * (
-                self.host_power if inventory.host_power is None else inventory.host_power
-            )
+            host = self.host_power if inventory.host_power is None else inventory.host_power
+            found["hosts"] = inventory.chips * np.maximum(host - self.adapter_power, 0.0)
         return found
 
     def _memory(self, inventory: Inventory) -> MemoryPrice:

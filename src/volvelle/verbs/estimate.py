@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import Input, RangeBasis, step_basis, training_inputs
-from volvelle.catalogue.ownership import owned_costs
+from volvelle.catalogue.prices import owned_costs
 from volvelle.catalogue.rents import rent_of
 from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference

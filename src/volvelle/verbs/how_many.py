@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from volvelle.applications.training.evidence import RangeBasis, step_basis
-from volvelle.catalogue.ownership import owned_costs
+from volvelle.catalogue.prices import owned_costs
 from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import TimedStep
 from volvelle.economics.training_run import TrainingRun

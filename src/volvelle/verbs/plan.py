@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import RangeBasis, step_basis
-from volvelle.catalogue.ownership import owned_costs
+from volvelle.catalogue.prices import owned_costs
 from volvelle.catalogue.residuals import LayoutPairs, layout_pairs
 from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.training_run import TrainingRun

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.ownership import owned_costs
+from volvelle.catalogue.prices import owned_costs
 from volvelle.catalogue.stacks import stacks_run_on
 from volvelle.economics.step_cost import TimedStep
 from volvelle.errors import MappingError, VolvelleError

@@ -342,7 +342,7 @@ def bills(catalogue: Catalogue) -> dict[str, float]:
     """What buying, powering and owning machines costs at the low and at the high end of all prices."""
     book, found = PriceBook(catalogue), {}
     probe = catalogue.cluster("probe")
-    for name, cluster in (("as stated", probe), ("hosts unknown", replace(probe, host_power=0.0))):
+    for name, cluster in (("as stated", probe), ("hosts unknown", replace(probe, host_power=None))):
         for end in (End.LOW, End.HIGH):
             for model in (book.parts, book.market):
                 # Parts price a chip of more logic too, which the market does not sell.

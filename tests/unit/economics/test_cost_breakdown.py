@@ -66,7 +66,8 @@ def test_a_bill_by_parts_is_the_sum_one_makes_by_hand() -> None:
             "plant": 10 * (16 * 400 + 16 * 100 + 64 + 320 + 256 + 720 + 16 * 100),
         }
     )
-    inside = {"chips": 3_200.0, "memory": 800.0, "links": 64 + 320.0, "switches": 256 + 720.0, "hosts": 1_200.0}
+    inside = {"chips": 3_200.0, "memory": 800.0, "hosts": 1_200.0}
+    inside |= {"links": 0.75 * (64 + 320), "switches": 0.75 * (256 + 720)}
     assert found.power_by_part == pytest.approx({**inside, "conversion and cooling": 0.25 * sum(inside.values())})
     assert found.power == pytest.approx(1.25 * sum(inside.values()))
     assert found.capex == pytest.approx(sum(found.capex_by_part.values()))
@@ -111,8 +112,7 @@ def test_the_simplest_bill_is_what_a_step_costs(catalogue: Catalogue) -> None:
         found = ClosedForm().estimate(step, cluster, LAYOUT)
         given = CostAssumptions()
         costs = step_costs(found, cluster, given)
-        terms = Terms(life=given.life, use=given.use, load=given.load, energy_price=given.energy_price)
-        charged = cost_breakdown(Inventory.of(cluster), ListPrices(overhead=given.overhead), terms).step(found.time)
+        charged = cost_breakdown(Inventory.of(cluster), ListPrices(overhead=given.overhead), given).step(found.time)
         assert charged.energy == pytest.approx(costs.energy, rel=1e-12)
         assert charged.dollars == pytest.approx(costs.dollars, rel=1e-12)
 

@@ -9,7 +9,7 @@ import numpy as np
 from volvelle.applications.serving.fleet.scaling import Scaling
 from volvelle.applications.serving.instance import Instance
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.ownership import owned_terms
+from volvelle.catalogue.prices import owned_terms
 from volvelle.catalogue.rents import rent_of
 from volvelle.domains import BYTE_RATE, PRICE, RENT, SHARE, WAIT
 from volvelle.economics.chip_hours import ChipHours, chip_hours

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from volvelle.catalogue.ownership import owned_costs
+from volvelle.catalogue.prices import owned_costs
 from volvelle.catalogue.rents import rent_of
 from volvelle.economics.step_cost import TimedStep
 from volvelle.errors import DescriptionError, UnknownNameError

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from volvelle.catalogue.ownership import owned_costs
+from volvelle.catalogue.prices import owned_costs
 from volvelle.catalogue.rents import rent_of
 from volvelle.economics.step_cost import TimedStep
 from volvelle.system.cluster import Cluster

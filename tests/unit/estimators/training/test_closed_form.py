@@ -21,6 +21,7 @@ from volvelle import (
 )
 from volvelle.mapping.lowering import lower
 from volvelle.mapping.parallelism import Structure
+from volvelle.system.host_power import HOST_POWER_SHARE
 from volvelle.workload.transforms import with_backward
 
 LAYOUT = ParallelMapping(tensor=4, pipeline=2, data=4)
@@ -162,7 +163,8 @@ def test_energy_and_money_follow_time_and_chips(step: TrainingStep) -> None:
     cluster = small_cluster()
     found = ClosedForm().estimate(step, cluster, LAYOUT)
     costs = step_costs(found, cluster)
-    assert costs.energy == pytest.approx(found.time * 32 * 0.85 * 400.0)
+    hosts = HOST_POWER_SHARE.value * 400.0
+    assert costs.energy == pytest.approx(found.time * 32 * (0.85 * 400.0 + 0.65 * hosts))
     assert costs.dollars is not None
     poor = small_cluster(chip=small_chip(price=None, power=None))
     assert step_costs(found, poor).missing == ("toy: power", "toy: price")
