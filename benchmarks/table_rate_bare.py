@@ -29,6 +29,7 @@ class _Bare:
         self.memory = float(chip.memory.rate * fitted.memory_efficiency)
         self.buffer = float(chip.buffer)
         assert chip.units is not None
+        assert chip.tile is not None
         self.units, self.half, self.launch = (
             float(chip.units),
             float(fitted.gemm_k_half),

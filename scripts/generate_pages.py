@@ -578,7 +578,9 @@ def worked() -> dict[str, str]:
     work = 2.0 * shape.sequence * shape.hidden * wide
     operands = 2.0 * shape.sequence * shape.hidden, 2.0 * shape.hidden * wide, 2.0 * shape.sequence * wide
     traffic = tiled_traffic(*operands, buffer=chip.buffer)
-    tile, units = float(chip.tile), float(chip.units or 1.0)
+    assert chip.tile is not None
+    assert chip.units is not None
+    tile, units = float(chip.tile), float(chip.units)
     wave = float(wave_efficiency(shape.sequence, wide, 1.0, units=units, tile=tile))
     depth = float(depth_efficiency(shape.hidden, half=float(fitted.gemm_k_half)))
     thin = float(wave_efficiency(shape.sequence / 16, wide / 8, 1.0, units=units, tile=tile))

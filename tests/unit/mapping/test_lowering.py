@@ -199,7 +199,9 @@ def test_memory_of_a_middle_stage_counts_where_it_holds_a_layer_more() -> None:
 
 def test_units_of_a_chip_make_awkward_shapes_slower_and_never_faster() -> None:
     plain = estimated(small_gpt(), ParallelMapping(tensor=8, data=4))
-    cut = estimated(small_gpt(), ParallelMapping(tensor=8, data=4), chip=small_chip(units=108.0), gemm_k_half=64.0)
+    cut = estimated(
+        small_gpt(), ParallelMapping(tensor=8, data=4), chip=small_chip(units=108.0, tile=8192.0), gemm_k_half=64.0
+    )
     assert cut.time > plain.time
     launched = estimated(small_gpt(), ParallelMapping(tensor=8, data=4), kernel_launch_time=5e-6)
     assert launched.time > plain.time

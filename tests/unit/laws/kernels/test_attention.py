@@ -36,6 +36,12 @@ def test_few_long_sequences_do_not_fill_the_chip() -> None:
     assert np.all(np.diff(times) < 0)
 
 
+def test_a_core_that_draws_the_whole_memory_rate_reads_one_short_sequence_at_that_rate() -> None:
+    traffic = 1e9
+    found = one_token_time(1e6, traffic, 1.0, blocks=None, **ONE_TOKEN)
+    assert found == pytest.approx(traffic / 3e12 + 8e-6, rel=0.01)
+
+
 def test_a_prompt_takes_all_tiles_spread_out_and_half_of_the_longest_alone() -> None:
     how = {"rate": 1e15, "memory_rate": 3e12, "path": 1.0, "passes": 2.0, "start": 1e-5}
     found = prompt_attention_time(4e12, 1e12, 1.0, 3e9, **how)
