@@ -97,7 +97,7 @@ def test_every_datum_has_a_known_source_and_assumed_ones_a_reason(catalogue: Cat
     for room, read, build in (
         ("chips", catalogue.chip_file, catalogue.chip),
         ("links", catalogue.link_file, catalogue.link),
-        ("clusters", catalogue.cluster_file, catalogue.cluster),
+        ("clusters", catalogue.cluster_file, catalogue.node),
         ("models", catalogue.model_file, catalogue.model),
     ):
         for name in catalogue.names(room):

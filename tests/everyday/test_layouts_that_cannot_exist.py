@@ -13,7 +13,7 @@ SPEEDS = ("seconds", "range", "tokens_per_second", "utilisation", "joules", "usd
 @pytest.mark.parametrize(
     "words",
     [
-        "llama3-70b --on dgx-h100 --batch 8",
+        "llama3-70b --on dgx-h100/1024 --batch 8",
         "gpt2 --on dgx-h100/1000 --batch 960 --dp 960",
         "gpt2 --on dgx-h100/8 --batch 7",
         "gpt2 --on dgx-h100/8 --batch 64 --tp 7",

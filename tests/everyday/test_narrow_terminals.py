@@ -43,7 +43,7 @@ TABLES = {
     ("catalogue",): ("kind", "entries"),
     ("catalogue", "chips"): ("dense bf16", "memory", "rate"),
     ("catalogue", "clusters"): ("chip", "network"),
-    ("catalogue", "models"): ("parameters", "heads", "sequence"),
+    ("catalogue", "models"): ("parameters", "heads", "context"),
     ("catalogue", "links"): ("rate", "one step"),
     ("catalogue", "stacks"): ("usual for", "what it is"),
     ("catalogue", "calibrations"): ("of peak", "step", "runs"),

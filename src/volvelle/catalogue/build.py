@@ -281,7 +281,7 @@ def build_model(file: ModelFile, sources: Collection[str]) -> Transformer:
         fields["context"] = int(figures.read("context", file.context, NO_WIDTH, exact="a context is stated"))
     if file.published_weights is not None:
         figures.known("published_weights", file.published_weights.source)
-        fields["published_weights"] = str(file.published_weights.value)
+        fields["published_weights"] = file.published_weights.value
     return Transformer(name=file.name, pattern=_pattern(stated, figures.where), **fields)
 
 

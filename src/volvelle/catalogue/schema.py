@@ -253,6 +253,14 @@ each letter stands for, such as ``local attention + mlp``.
 """
 
 
+class StatedWord(_Strict):
+    """A fact that is a word, with its kind of evidence and its source."""
+
+    value: Text
+    kind: Kind
+    source: Text
+
+
 class ModelFile(_Strict):
     """A language model."""
 
@@ -262,7 +270,7 @@ class ModelFile(_Strict):
     architecture: ArchitectureFile
     context: Annotated[Datum, NO_WIDTH] | None = None
     """Tokens of the longest sequence the model was made for; None: unknown."""
-    published_weights: Datum | None = None
+    published_weights: StatedWord | None = None
     """Format of the published weights, by its name in Volvelle; None: 16 bits."""
     parameters: Annotated[Datum, PARAMETERS]
     notes: str = ""

@@ -161,6 +161,10 @@ def print_entry(catalogue: Catalogue, room: str, name: str) -> None:
         counts = ", ".join(f"{key} {value}" for key, value in stated if value not in (None, "", False, 0, {}))
         console.print(f"architecture ({shape.kind}, {shape.source}): {counts}")
         used.add(shape.source)
+        if entry.published_weights is not None:
+            weights = entry.published_weights
+            console.print(f"published weights ({weights.kind}, {weights.source}): {weights.value}")
+            used.add(weights.source)
     if isinstance(entry, ChipFile):
         console.print(f"what runs on it taught: volvelle catalogue calibrations {entry.name}", style="dim")
     if isinstance(entry, CalibrationFile) and entry.domain:

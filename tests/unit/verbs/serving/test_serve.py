@@ -20,7 +20,7 @@ def test_totals_of_a_batch_are_those_of_its_parts() -> None:
 
 
 def test_a_small_batch_decodes_at_the_rate_of_memory_and_reads_prompts_at_that_of_arithmetic() -> None:
-    static = volvelle.serve("llama3-8b", on="dgx-h100/1", batch=1, input=8192, output=64).static
+    static = volvelle.serve("llama3-8b", on="dgx-h100/1", batch=1, input=8128, output=64).static
     assert static is not None
     assert static.prefill[0].bound == "arithmetic"
     assert static.decode[0].bound == "memory traffic"
