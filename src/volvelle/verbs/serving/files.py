@@ -137,9 +137,7 @@ def _longest(question: ServingQuestion) -> int | None:
     """Tokens of the longest request; None: a trace says."""
     if question.traced:
         return None
-    kind, ratio = _lengths(question)
-    factor = 1.0 + ratio if kind == "around" else 1.0
-    tokens = factor * (question.input_tokens + question.output_tokens) + _MARGIN
+    tokens = sum(question.longest(one) for one in (question.input_tokens, question.output_tokens)) + _MARGIN
     return int(-(-tokens // _WHOLE) * _WHOLE)
 
 

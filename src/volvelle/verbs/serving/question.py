@@ -2,6 +2,7 @@
 
 import shlex
 from dataclasses import dataclass, fields, replace
+from math import ceil
 from typing import Any
 
 from volvelle.applications.serving.instance import Instance, Settings, instance
@@ -15,6 +16,7 @@ from volvelle.verbs.named import model_of
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import CACHES, FORMATS, ServedModel
 from volvelle.workload.serving.drafting import Drafting
+from volvelle.workload.serving.lengths import LEAST_VARIED, USUAL_LENGTHS
 
 _WIDEST = 8
 """Chips that tensor parallelism takes where nothing is said."""
@@ -74,6 +76,17 @@ class ServingQuestion:
     def output_tokens(self) -> int:
         """Of an answer."""
         return OUTPUT if self.output is None else self.output
+
+    def longest(self, tokens: int) -> int:
+        """Return the longest length that is drawn where `tokens` are the mean, or the upper end, of the lengths."""
+        kind, _, ratio = (self.lengths or USUAL_LENGTHS).strip().lower().partition(":")
+        varies = self.load is not None and not self.traced and kind == "around"
+        if not varies or (self.lengths is None and tokens < LEAST_VARIED):
+            return tokens
+        try:
+            return ceil(tokens * (1.0 + float(ratio)))
+        except ValueError:
+            return tokens  # whoever draws lengths rejects it
 
     @property
     def command(self) -> str:
