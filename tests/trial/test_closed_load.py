@@ -93,3 +93,17 @@ def test_the_emitted_benchmark_leaves_out_the_same_requests(tmp_path: Path, engi
 def test_the_emitted_benchmark_draws_lengths_as_the_prediction_does(tmp_path: Path) -> None:
     reply = ask(tmp_path, "serve", "llama3-8b", "--on", "dgx-h100/1", "--load", "closed 4", "--emit", "vllm")
     assert "--random-range-ratio 0.2" in reply.out
+
+
+def test_a_prompt_that_is_drawn_too_long_for_a_step_comes_with_a_fix(tmp_path: Path) -> None:
+    words = ("llama3-8b", "--on", "dgx-h100/1", "--engine", "trtllm", "--input", "8000", "--load", "closed 4")
+    usual, fixed = (ask(tmp_path, "serve", *words, *more, "--brief") for more in ((), ("--lengths", "fixed")))
+    assert usual.status == 1
+    assert "--max-batched-tokens 9600" in " ".join(usual.out.split())
+    assert fixed.status == 0, fixed.err
+
+
+def test_answers_of_one_token_keep_one_token() -> None:
+    answer = volvelle.serve("llama3-8b", on="dgx-h100/1", input=512, output=1, load="closed 4", requests=40)
+    assert answer.load is not None
+    assert set(answer.load.served.output_tokens) == {1}

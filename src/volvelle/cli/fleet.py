@@ -36,7 +36,9 @@ _engine = together(
         "--weights", type=Lower(), help="Format of the weights. [default: the published checkpoint's, or bf16]"
     ),
     click.option("--kv", type=Lower(), help="Element type of the KV cache. [default: bf16]"),
-    click.option("--tp", "tensor", type=Within(DEGREE), help="Tensor parallelism. [default: what a node has, up to 8]"),
+    click.option(
+        "--tp", "tensor", type=Within(DEGREE), help="Tensor parallelism. [default: the cheapest within a node]"
+    ),
     click.option("--pp", "pipeline", type=Within(DEGREE), help="Pipeline stages. [default: 1]"),
     click.option("--ep", "expert", type=Within(DEGREE), help="Groups that experts lie in. [default: 1]"),
     click.option("--dp", "data", type=Within(DEGREE), help="Data-parallel attention ranks. [default: 1]"),
@@ -77,8 +79,8 @@ def fleet(ctx: click.Context, /, *, model: str, plot: Path | None, brief: bool, 
     """
     from volvelle.verbs.fleet.size import fleet as verb  # noqa: PLC0415 - keeps completion of options short
 
-    with waiting("following requests at one rate after the other"):
-        answer = verb(model, **question)
+    with waiting("following requests at one rate after the other") as said:
+        answer = verb(model, **question, progress=said)
     if plot is not None and answer.services:
         from volvelle.report.figures.rendering import save  # noqa: PLC0415 - pictures are slow
         from volvelle.report.fleet.picture import fleet_picture  # noqa: PLC0415 - pictures are slow

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from volvelle.applications.serving.fleet.sized import SizedService, Spent
 from volvelle.quantities import DOLLARS, SECONDS, numbered, percent, show
+from volvelle.report.serving.words import degrees_text
 from volvelle.report.sheet import Sheet
 from volvelle.report.terminal import plain_table, print_lines, print_notes, wide_console
 from volvelle.report.violations_text import brief_violations, violations_panel
@@ -102,7 +103,8 @@ def service_line(one: SizedService) -> str:
     """A service in one line."""
     found = one.capacity
     return (
-        f"{one.name} on {one.machine}: a replica of {numbered(one.instance.layout.chips, 'chip')} takes "
+        f"{one.name} on {one.machine}: a replica of {numbered(one.instance.layout.chips, 'chip')}"
+        f"{degrees_text(one.instance.layout)} takes "
         f"{found.rate:.3g} requests/s ({found.range.low:.3g} … {found.range.high:.3g}), limited by {found.binding}; "
         f"starts in {show(one.cold_start, SECONDS)}"
     )

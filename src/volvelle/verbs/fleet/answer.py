@@ -9,10 +9,11 @@ import numpy as np
 from volvelle.applications.serving.evidence.basis import basis_words
 from volvelle.applications.serving.fleet.sized import SizedService, Spent, together
 from volvelle.estimators.result import Range, Violation
-from volvelle.interchange.fleet_file import FleetForm
+from volvelle.interchange.fleet_file import FleetForm, ServiceForm
 from volvelle.presentable import Presentable
 from volvelle.quantities import percent
 from volvelle.verbs.fleet.described import MachineKind
+from volvelle.verbs.serving.request_lengths import load_notes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,6 +216,14 @@ def _notes(fleet: Fleet) -> Iterator[str]:
             f"plant, interest and maintenance as volvelle cost has them; energy at {given.energy_price * 3.6e6:.2g} "
             f"USD/kWh, chips that are on at {percent(given.load, 0)} of rated power"
         )
+    for one in fleet.services:
+        if one.degrees:
+            yield (
+                f"{one.name} on {one.machine}: of tensor parallelism {', '.join(map(str, one.degrees))}, "
+                f"{one.instance.layout.tensor} costs least; --dp, --pp and --ep are not searched"
+            )
+    if any(service.load.lengths is None and service.load.lengths_of is None for service in _drawn(form)):
+        yield from load_notes("poisson", None, warm_up=False)
     yield "money for tokens in and out: by the time that prompts and further tokens take of a mean batch"
     yield (
         "intervals: as far as the throughput of a replica may be off; limits were followed with the figure itself, "
@@ -236,6 +245,14 @@ def _notes(fleet: Fleet) -> Iterator[str]:
             )
     if any(one.load.recorded is not None and one.load.recorded.hash_ids.size for one in fleet.services):
         yield "beginnings that prompts of the trace share are computed again each time, so fewer chips may do"
+
+
+def _drawn(form: FleetForm) -> Iterator[ServiceForm]:
+    """Yield services whose requests have no lengths of a trace."""
+    for service in form.services:
+        words = (service.load.words or "").split()
+        if words[:1] != ["trace"]:
+            yield service
 
 
 def _part(one: SizedService) -> bool:

@@ -1,6 +1,6 @@
 """How many chips serve a load of days within limits: the verb."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +9,9 @@ import numpy as np
 
 from volvelle.applications.serving.fleet.capacity import replica_capacity
 from volvelle.applications.serving.fleet.placement import Place, placed
+from volvelle.applications.serving.fleet.scaling import schedule
 from volvelle.applications.serving.fleet.sized import SizedService
+from volvelle.applications.serving.rate_bounds import StepFloors, rate_bounds
 from volvelle.catalogue import Catalogue
 from volvelle.domains import (
     DEGREE,
@@ -40,10 +42,19 @@ from volvelle.verbs.fleet.described import (
     service_question,
 )
 from volvelle.verbs.named import Folder, Model, catalogue_of
+from volvelle.verbs.plan_serving.candidates import Axes, layouts
 from volvelle.verbs.serving.checkpoint import check_context, served_shape, with_weights
 from volvelle.verbs.serving.cures import violations
 from volvelle.workload.families.shape import Transformer
+from volvelle.workload.serving.loads import AllAtOnce
 from volvelle.workload.serving.offered import OfferedLoad
+
+Progress = Callable[[str], None]
+"""Told in words what is looked at."""
+_DRAWN = 2000
+"""Requests by which a closed form bounds the rate of a replica."""
+_NEVER = 1e-9
+"""Requests a second that stand for none where layouts are ordered."""
 
 
 @in_command_words
@@ -79,26 +90,29 @@ def fleet(
     check: str | None = None,
     seed: Annotated[int | None, SEED] = None,
     catalogue: Folder = None,
+    progress: Progress | None = None,
 ) -> Fleet:
     """How many chips serve a load of hours or days within limits, by the hour, and for what money.
 
     `model` is a model with `on`, `load` and `slo`, or a described fleet alone: a YAML file or its fields. `on` are
     machines, like ``"dgx-h100"`` or ``"dgx-h100/64"`` where there are so many chips; the cheapest that keeps the limits
     is taken. `load` is ``"trace FILE ×1.5"`` or ``"poisson 12/s"`` for a day, `slo` is like ``"p99 ttft 2 s, p95 tpot
-    50 ms"``. One replica is laid out as `serve` does.
+    50 ms"``. Without `tensor`, all degrees within a node are looked at, and the replica that costs least for this load
+    is taken.
 
     What a replica takes within its limits is found by following requests at one rate after the other. `scaling` then
     says how many there are: ``"reactive"`` orders what the last `look_back` needed, ``"ahead"`` what will be needed
     when a replica that is ordered now is ready, ``"fixed"`` what the busiest time needs. Each is used to `target`;
     replicas are let go after `cool_down`, down to `least`. A start takes `cold_start`, or as long as weights are read.
     `spare` replicas may fail. Hours are then followed request by request: the ``"busiest"`` ones, ``"every"`` or
-    ``"none"``, as `check` says. Machines are chosen by what is paid: ``"rented"`` or ``"owned"``.
+    ``"none"``, as `check` says. Machines are chosen by what is paid: ``"rented"`` or ``"owned"``. `progress` is called
+    with words on what is looked at.
     """
     known = catalogue_of(catalogue)
     said = {
         name: value
         for name, value in locals().items()
-        if name not in ("model", "catalogue", "known") and value not in (None, ())
+        if name not in ("model", "catalogue", "known", "progress") and value not in (None, ())
     }
     if isinstance(model, Mapping) or _is_file(model):
         if said:
@@ -113,7 +127,7 @@ def fleet(
         shape = served_shape(model, known)
         form, folder = _short_form(shape.name if isinstance(model, Transformer) else str(model), said), None
         shapes = {form.services[0].called: shape}
-    return _sized(form, folder, shapes, known)
+    return _sized(form, folder, shapes, known, progress or (lambda words: None))
 
 
 def _is_file(model: object) -> bool:
@@ -160,14 +174,25 @@ def _short_form(model: str, said: Mapping[str, Any]) -> FleetForm:
 # -- sizing ------------------------------------------------------------------------------------------------------------
 
 
-def _sized(form: FleetForm, folder: Path | None, shapes: Mapping[str, Transformer], known: Catalogue) -> Fleet:
+def _sized(
+    form: FleetForm, folder: Path | None, shapes: Mapping[str, Transformer], known: Catalogue, progress: Progress
+) -> Fleet:
     kinds = kinds_of(form.machines, known)
     tried: dict[str, list[tuple[PlaceTried, SizedService | None]]] = {}
     for service in form.services:
         load = offered_load(service, folder)
         names = service.on or tuple(form.machines)
         tried[service.called] = [
-            _tried(form, service, load, kinds[name], shapes[service.called], known, alone=len(names) == 1)
+            _cheapest_layout(
+                form,
+                service,
+                load,
+                kinds[name],
+                shapes[service.called],
+                known,
+                alone=len(names) == 1,
+                progress=progress,
+            )
             for name in names
         ]
     pay = form.pay or _usual_pay(tried)
@@ -185,6 +210,89 @@ def _sized(form: FleetForm, folder: Path | None, shapes: Mapping[str, Transforme
         ),
     )
     return found if found.violations else _with_places(found, told)
+
+
+def _cheapest_layout(
+    form: FleetForm,
+    service: ServiceForm,
+    load: OfferedLoad,
+    machine: MachineKind,
+    shape: Transformer,
+    known: Catalogue,
+    *,
+    alone: bool,
+    progress: Progress,
+) -> tuple[PlaceTried, SizedService | None]:
+    """Return a service on a machine in the layout that costs least, or why it cannot be there.
+
+    Where the service names no tensor parallelism, every degree within a node is looked at. A degree is left out if it
+    would cost more even at the highest rate that a closed form allows it.
+    """
+    if service.tensor is not None:
+        progress(f"{service.called} on {machine.name}")
+        return _tried(form, service, load, machine, shape, known, alone=alone)
+    degrees = _degrees(service, machine, shape, known)
+    asked = {degree: service.model_copy(update={"tensor": degree}) for degree in degrees}
+    bounds = {degree: _highest_rate(form, asked[degree], load, machine, shape, known) for degree in degrees}
+    found: dict[int, tuple[PlaceTried, SizedService | None]] = {}
+    best: SizedService | None = None
+    for count, degree in enumerate(sorted(degrees, key=lambda one: one / max(bounds[one], _NEVER)), 1):
+        if best is not None and not _may_cost_less(best, form, asked[degree], load, degree, bounds[degree]):
+            continue
+        progress(f"{service.called} on {machine.name}: layout {count} of {len(degrees)}, --tp {degree}")
+        found[degree] = _tried(form, asked[degree], load, machine, shape, known, alone=alone and len(degrees) == 1)
+        one = found[degree][1]
+        if one is not None and (best is None or _cost(one, form) < _cost(best, form)):
+            best = one
+    if best is None:
+        return found[max(degrees)]  # where nothing serves it, the widest says what is in the way
+    place, _ = found[best.instance.layout.tensor]
+    return place, replace(best, degrees=tuple(degrees))
+
+
+def _degrees(service: ServiceForm, machine: MachineKind, shape: Transformer, known: Catalogue) -> list[int]:
+    """Return the degrees of tensor parallelism within a node that the model allows."""
+    axes = Axes(pipeline=(service.pipeline,), expert=(service.expert,), data=(service.data,))
+    nodes = known.cluster(f"{machine.name}/{machine.node.accelerators * service.pipeline}")
+    found = sorted({layout.tensor for layout in layouts(shape, nodes, axes)})
+    return [degree for degree in found if degree <= machine.node.accelerators] or [1]
+
+
+def _highest_rate(
+    form: FleetForm,
+    service: ServiceForm,
+    load: OfferedLoad,
+    machine: MachineKind,
+    shape: Transformer,
+    known: Catalogue,
+) -> float:
+    """Return the requests a second that a closed form allows a replica at most; 0: it serves none."""
+    try:
+        instance, _ = one_replica(service_question(service, machine), known, shape)
+        requests = AllAtOnce().requests(load.shape, count=_DRAWN, seed=form.seed)
+        floors = StepFloors(instance, requests, seed=form.seed)
+        return rate_bounds(instance.rules(), floors, read_limits(service.slo)).rate * instance.layout.data
+    except (OutsideDomainError, DescriptionError):
+        return 0.0
+
+
+def _may_cost_less(
+    best: SizedService, form: FleetForm, service: ServiceForm, load: OfferedLoad, tensor: int, rate: float
+) -> bool:
+    """Return whether a layout costs less than the best so far, if its replicas serve the highest rate possible."""
+    if rate <= 0.0:
+        return False
+    plan = schedule(load, rate, scaling_of(service.scaling or form.scaling), cold_start=0.0)
+    chips = (plan.ordered + best.spare) * tensor * service.data * service.pipeline
+    hours = float((chips * load.seconds).sum()) / 3600.0
+    return hours < best.chip_hours or int(chips.max()) < int(best.chips.max())
+
+
+def _cost(one: SizedService, form: FleetForm) -> tuple[float, float]:
+    """Return what a layout costs: money as it is paid where prices are known, then hours of chips."""
+    pay = form.pay or ("rented" if one.total.rented is not None else "owned")
+    paid = one.total.paid(pay)
+    return one.chip_hours if paid is None else paid, one.chip_hours
 
 
 def _tried(

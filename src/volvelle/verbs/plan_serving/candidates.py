@@ -1,6 +1,6 @@
 """What a search for a way to serve looks at: questions of ``volvelle serve`` that differ in layout, formats, settings.
 
-A further axis is a further field of a question: its values stand in `Axes`, and `_settings` or `_layouts` changes it.
+A further axis is a further field of a question: its values stand in `Axes`, and `_settings` or `layouts` changes it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -127,7 +127,7 @@ def _questions(
     asked = asked.changed(on=cluster.name, engine=engine)
     published = published_format(asked, catalogue, shape, cluster, required=not axes.weights)
     formats = axes.weights or usual_formats(published), axes.kv or USUAL_FORMATS
-    for weights, kv, layout in product(*formats, _layouts(shape, cluster, axes)):
+    for weights, kv, layout in product(*formats, layouts(shape, cluster, axes)):
         yield (
             layout,
             asked.changed(
@@ -144,8 +144,11 @@ def _questions(
         )
 
 
-def _layouts(shape: Transformer, cluster: Cluster, axes: Axes) -> Iterator[ServingLayout]:
-    """All that the machine and the model allow; attention is repeated beside experts, else replicas do the same."""
+def layouts(shape: Transformer, cluster: Cluster, axes: Axes) -> Iterator[ServingLayout]:
+    """Yield all layouts of an instance that the machine and the model allow.
+
+    Data-parallel ranks are considered only for models with experts, for others replicas do the same.
+    """
     node, chips = cluster.dimensions[0].size, cluster.accelerators
     wide = _powers(min(node, chips))
     stages = _powers(min(_MOST_STAGES, shape.layers, chips))

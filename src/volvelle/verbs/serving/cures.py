@@ -49,14 +49,16 @@ def violations(
         cures = (*wider, question.changed(batch=min(most, _most(held, instance, cluster))).command)
         problem = f"{held.sequences:,} sequences at once are more than the {rules.max_sequences:,} of {_name(instance)}"
         found.append(Violation(name="sequences", problem=problem, cures=cures))
-    if not rules.chunks and question.input_tokens > rules.token_budget:
+    longest = question.longest(question.input_tokens)
+    if not rules.chunks and longest > rules.token_budget:
         problem = (
-            f"a prompt of {question.input_tokens:,} tokens is more than the {rules.token_budget:,} of a step of "
+            f"a prompt of {longest:,} tokens is more than the {rules.token_budget:,} of a step of "
             f"{_name(instance)}, which does not cut prompts"
         )
-        longer = question.changed(max_batched_tokens=question.input_tokens).command
+        longer = question.changed(max_batched_tokens=longest).command
         cut = question.changed(chunked_prefill=True).command
-        found.append(Violation(name="token budget", problem=problem, cures=(cut, longer)))
+        alike = (question.changed(lengths="fixed").command,) if question.input_tokens <= rules.token_budget else ()
+        found.append(Violation(name="token budget", problem=problem, cures=(cut, longer, *alike)))
     return tuple(found)
 
 

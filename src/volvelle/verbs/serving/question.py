@@ -2,6 +2,7 @@
 
 import shlex
 from dataclasses import dataclass, fields, replace
+from math import ceil
 from typing import Any
 
 from volvelle.applications.serving.instance import Instance, Settings, instance
@@ -15,7 +16,7 @@ from volvelle.verbs.named import model_of
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import CACHES, ServedModel, format_named
 from volvelle.workload.serving.drafting import Drafting
-from volvelle.workload.serving.lengths import USUAL_LENGTHS
+from volvelle.workload.serving.lengths import LEAST_VARIED, USUAL_LENGTHS
 
 _WIDEST = 8
 """Chips that tensor parallelism takes where nothing is said."""
@@ -78,13 +79,21 @@ class ServingQuestion:
         """Of an answer."""
         return OUTPUT if self.output is None else self.output
 
+    def longest(self, tokens: int) -> int:
+        """Return the longest length that is drawn where `tokens` are the mean, or the upper end, of the lengths."""
+        kind, _, ratio = (self.lengths or USUAL_LENGTHS).strip().lower().partition(":")
+        varies = self.load is not None and not self.traced and kind == "around"
+        if not varies or (self.lengths is None and tokens < LEAST_VARIED):
+            return tokens
+        try:
+            return ceil(tokens * (1.0 + float(ratio)))
+        except ValueError:
+            return tokens  # whoever draws lengths rejects it
+
     @property
     def longest_request(self) -> int:
         """Return the tokens of the longest request, prompt and answer together; a trace has its own."""
-        lengths = self.lengths or ("fixed" if self.load is None else USUAL_LENGTHS)
-        kind, _, ratio = lengths.strip().lower().partition(":")
-        factor = 1.0 + float(ratio) if kind == "around" else 1.0
-        return round(factor * (self.input_tokens + self.output_tokens))
+        return self.longest(self.input_tokens) + self.longest(self.output_tokens)
 
     @property
     def command(self) -> str:

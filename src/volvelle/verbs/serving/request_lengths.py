@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from volvelle.errors import DescriptionError, brief
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.serving.lengths import (
+    LEAST_VARIED,
     RANGE_RATIO,
     USUAL_LENGTHS,
     AbstractLengths,
@@ -16,8 +17,6 @@ from volvelle.workload.serving.lengths import (
 )
 from volvelle.workload.serving.loads import AbstractLoad, Trace
 
-_LEAST_VARIED = 5
-"""Tokens from which on usual lengths vary."""
 _FORMS = "'around:0.2' (a fifth to either side), 'uniform:0.8' (from 0.8 of the length up to it) or 'fixed'"
 
 
@@ -34,7 +33,7 @@ def request_lengths(load: AbstractLoad, question: ServingQuestion) -> AbstractSh
 
 def _drawn(question: ServingQuestion, tokens: int) -> AbstractLengths:
     """Return how lengths are drawn; the usual ones vary only where a fifth is a token or more, to keep their mean."""
-    if question.lengths is None and tokens < _LEAST_VARIED:
+    if question.lengths is None and tokens < LEAST_VARIED:
         return FixedLength(tokens=tokens)
     return _lengths(question.lengths or USUAL_LENGTHS, tokens)
 

@@ -295,7 +295,8 @@ def _violations(
             problem = pool.instance.why_not(asked.input_tokens + asked.output_tokens)
             cures = tuple(_cures(question, pool, shape, known))
             yield Violation(name="memory", problem=f"{pool.name}: {problem}", cures=cures)
-        tokens = question.of(pool.name).input_tokens
+        one = question.of(pool.name)
+        tokens = one.longest(one.input_tokens)
         if pool.name == "prefill" and not rules.chunks and tokens > rules.token_budget and not question.traced:
             problem = (
                 f"prefill: a prompt of {tokens:,} tokens is more than the {rules.token_budget:,} of a step of "

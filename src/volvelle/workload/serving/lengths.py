@@ -23,6 +23,8 @@ from 80 % of a length up to it (``RANDOM_RANGE_RATIO=0.8``, https://github.com/S
 0.2`` draws (https://docs.vllm.ai/en/latest/cli/bench/serve/): its mean is the stated length, and its spread lies
 between the other two.
 """
+LEAST_VARIED = 5
+"""Tokens from which on usual lengths vary: below, a fifth is no whole token, and the mean would move."""
 LENGTH_FACTOR = NumberDomain(1.0, 100.0)
 
 

@@ -181,7 +181,7 @@ def test_options_beside_a_file_are_refused() -> None:
 
 def test_an_answer_shows_itself() -> None:
     found = volvelle.fleet("llama3-8b", **SHORT, check="none")
-    assert "chips at most" in repr(found)
+    assert "chips in the busiest minute" in repr(found)
     document = found.to_dict()
     assert document["verb"] == "fleet"
     assert document["total"]["chips"] == int(found.chips.max())

@@ -120,6 +120,8 @@ class SizedService:
     spare: int
     prices: ChipHours
     checks: tuple[HourCheck, ...] = ()
+    degrees: tuple[int, ...] = ()
+    """Degrees of tensor parallelism that were looked at; none: the question named one."""
     owned_chips: float = field(default=0.0)
     """Chips that are owned for it whether on or off, its share of its machine's."""
 
