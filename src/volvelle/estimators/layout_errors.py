@@ -10,9 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.estimators.sampler import Column, Sampler
-from volvelle.mapping.kinds import kind_of
-from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.estimators.uncertainty import TableEstimator
+from volvelle.mapping.kinds import Kind, kind_of, kinds
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.spread import LogNormal
+from volvelle.system.cluster import Cluster
+from volvelle.workload.training import TrainingStep
+
+
+def machine_times(
+    step: TrainingStep, variants: Cluster, mappings: MappingTable, estimator: TableEstimator, samples: int
+) -> NDArray[np.float64]:
+    """Return seconds of every layout (rows) on every sampled machine (columns), without errors of layouts."""
+    count = len(mappings)
+    machines = variants.take(np.tile(np.arange(samples), count))
+    timed = estimator.table(step, machines, mappings.take(np.repeat(np.arange(count), samples)))
+    return np.broadcast_to(timed.time, count * samples).reshape(count, samples)
 
 
 def layout_errors(
@@ -20,13 +33,16 @@ def layout_errors(
 ) -> NDArray[np.float64]:
     """Factors of time of each layout (rows) in each sample; `spreads` are that of a kind and that of a layout."""
     of_kind, own = spreads
-    return np.array(
-        [
-            _error(f"layouts of kind {kind_of(mapping).name}", of_kind, sampler)
-            * _error(f"layout {mapping}", own, sampler)
-            for mapping in mappings
-        ]
+    return kind_errors(mappings, of_kind, sampler) * np.array(
+        [_error(f"layout {mapping}", own, sampler) for mapping in mappings]
     )
+
+
+def kind_errors(mappings: Sequence[ParallelMapping], spread: float, sampler: Sampler) -> NDArray[np.float64]:
+    """Return factors of time that layouts of one kind share, of each layout (rows) in each sample (columns)."""
+    found = [Kind(int(number)) for number in kinds(MappingTable.of(mappings))]
+    shared = {kind: _error(f"layouts of kind {kind.name}", spread, sampler) for kind in set(found)}
+    return np.array([shared[kind] for kind in found])
 
 
 def shares_won(times: NDArray[np.float64]) -> NDArray[np.float64]:

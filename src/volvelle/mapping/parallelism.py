@@ -318,6 +318,21 @@ class MappingTable(Choices[Column, Column, NDArray[np.bool_], Column, NDArray[np
         values: dict[str, Any] = {one.name: one.kind(getattr(self, one.name)[index]) for one in CHOICES}
         return ParallelMapping(**values, sharding=self.sharding)
 
+    def single(self, rows: NDArray[np.intp]) -> list[ParallelMapping]:
+        """Return some of the rows as mappings."""
+        columns: list[list[Any]] = []
+        for one in CHOICES:
+            column = getattr(self, one.name)
+            constant = column.strides == (0,) and len(rows) > 0
+            columns.append(
+                [one.kind(column[0])] * len(rows) if constant else [one.kind(value) for value in column[rows].tolist()]
+            )
+        names = [one.name for one in CHOICES]
+        return [
+            ParallelMapping(**dict(zip(names, row, strict=True)), sharding=self.sharding)
+            for row in zip(*columns, strict=True)
+        ]
+
     def take(self, rows: NDArray[np.intp] | slice) -> "MappingTable":
         """Some of the rows; a column that is one value repeated stays so, and costs nothing."""
         if isinstance(rows, slice) and rows == slice(None):

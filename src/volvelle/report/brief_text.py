@@ -70,7 +70,7 @@ def print_brief_plan(plan: Plan) -> None:
         return
     kinds = map(layout_cells, plan.kinds[:_LAYOUTS])
     rows = [(*figures, f"{kind}: {degrees}; {choices}") for *figures, kind, degrees, choices, _ in kinds]
-    columns = ("step", "MFU", "memory", "fastest of each kind")
+    columns = ("step", "MFU", "memory", f"{plan.order} of each kind")
     console.print(plain_table("", columns, rows, numbers=columns[:3], folded=columns[3:]))
     found = plan.explained[0].time_range
     if found is not None:

@@ -1,6 +1,6 @@
 """A comparison as a person reads it: figures side by side, then what each part of the step adds."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isclose
 
 from rich.console import Console
@@ -88,7 +88,7 @@ def _rows(alternatives: Sequence[Alternative], told: Sequence[Difference | None]
         if cells and cells != [one.name for one in alternatives]:
             yield name, cells
     yield "tokens per sequence", each(lambda one: f"{one.sequence:,}")
-    yield "layout", each(layout_cell)
+    yield "layout", [cell or "–" for cell in layout_cells(alternatives)]
     yield (
         "can run",
         ["yes" if one.feasible else "no" for one in alternatives]
@@ -134,8 +134,29 @@ def _money(one: Alternative, name: str) -> str | None:
     return "no price known" if usd is None else show(usd, DOLLARS)
 
 
-def layout_cell(one: Alternative) -> str | None:
-    """Degrees, micro-batch and ZeRO in a few letters."""
+def layout_cells(alternatives: Sequence[Alternative]) -> list[str | None]:
+    """Return degrees, micro-batch and ZeRO of each layout, and whatever else differs between those that read alike."""
+    cells = [_degrees_cell(one) for one in alternatives]
+    found = []
+    for one, cell in zip(alternatives, cells, strict=True):
+        alike = [other.layout for other, same in zip(alternatives, cells, strict=True) if same == cell]
+        words = [_choice_word(name, value) for name, value in one.layout.items() if _differs(name, alike)]
+        found.append(None if cell is None else " ".join([cell, *words]))
+    return found
+
+
+def _differs(name: str, layouts: Sequence[Mapping[str, object]]) -> bool:
+    return len({str(layout.get(name)) for layout in layouts}) > 1
+
+
+def _choice_word(name: str, value: object) -> str:
+    word = name.replace("_", "-")
+    if isinstance(value, bool):
+        return word if value else f"no-{word}"
+    return f"{word} {'+'.join(map(str, value)) or 'none' if isinstance(value, list) else value}"
+
+
+def _degrees_cell(one: Alternative) -> str | None:
     if not one.layout:
         return None
     degrees = {axis.word: one.layout.get(axis.name, 1) for axis in AXES}

@@ -6,9 +6,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from volvelle.quantities import BYTES, SECONDS, chance_text, show
+from volvelle.quantities import BYTES, SECONDS, chance_text, numbered, show
 from volvelle.report.compare_text import difference_lines
-from volvelle.report.plan_words import dead_end_words, degrees_text, layout_cells, nearest_words, why_words
+from volvelle.report.plan_words import (
+    dead_end_words,
+    layout_cells,
+    layout_names,
+    nearest_words,
+    probability_text,
+    why_words,
+)
 from volvelle.report.range_words import range_words
 from volvelle.report.run_text import run_lines
 from volvelle.report.terminal import plain_table, wide_console
@@ -44,7 +51,7 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
         for command, gives in ways:
             console.print(f"\n  {command}\n  {gives}", soft_wrap=True)
         return
-    console.print(_layouts("The fastest of each kind", plan.kinds))
+    console.print(_layouts(f"The {plan.order} of each kind", plan.kinds))
     shown = {layout.mapping for layout in plan.kinds}
     others = [layout for layout in plan.layouts if layout.mapping not in shown]
     if others:
@@ -56,27 +63,36 @@ def print_plan(plan: Plan, console: Console | None = None) -> None:
             f"({100 * first.time_range.level:.0f} % range); its fullest rank ({first.worst_rank}) "
             f"holds {show(first.memory_bytes, BYTES)} of {show(first.capacity, BYTES)}."
         )
-    if plan.sharing is not None:
-        ahead = next(layout for layout in (*plan.layouts, *plan.kinds) if layout.p_best is not None)
-        likeliest = max((*plan.layouts, *plan.kinds), key=lambda layout: layout.p_best or 0.0)
+    if plan.likeliest is not None:
+        named = [plan.layouts[0].mapping, plan.likeliest.mapping]
+        named += [] if plan.settling is None else plan.settling.layouts
+        names = dict(zip(dict.fromkeys(named), layout_names(list(dict.fromkeys(named))), strict=True))
         console.print(
-            f"It fits with a chance of {chance_text(ahead.p_fit or 0.0)} and is the fastest of all with one of "
-            f"{100 * (ahead.p_best or 0.0):.0f} %; {plan.sharing} layouts share nine tenths of the chance"
-            + ("." if likeliest == ahead else f", the likeliest {degrees_text(likeliest.mapping)}.")
+            f"p(fits) {chance_text(plan.layouts[0].p_fit or 0.0)}, p(fastest) "
+            f"{probability_text(plan.layouts[0].p_best or 0.0)} among {numbered(plan.compared or 0, 'layout')}; the "
+            f"likeliest {plan.sharing} share 90 %."
         )
+        if plan.likeliest.mapping != plan.layouts[0].mapping:
+            console.print(
+                f"The likeliest, {names[plan.likeliest.mapping]}, has p(fastest) "
+                f"{probability_text(plan.likeliest.p_best or 0.0)} and p(fits) "
+                f"{chance_text(plan.likeliest.p_fit or 0.0)}."
+            )
     if plan.settling is not None:
         settled = plan.settling
         console.print(
-            f"To be surer: {settled.benchmark} that are likeliest, {' and '.join(map(degrees_text, settled.layouts))}, "
-            f"{settled.minutes:g} min, settle which is faster with a chance of "
-            f"{100 * settled.settles:.0f} %."
+            f"To be surer: {settled.benchmark} that are likeliest, "
+            f"{' and '.join(names[one] for one in settled.layouts)}, {settled.minutes:g} min, settle which is faster "
+            f"with a chance of {100 * settled.settles:.0f} %."
         )
     for warning in plan.warnings:
         console.print(f"note: {warning}", style="yellow")
     if plan.difference is not None and plan.baseline is not None and plan.baseline.best is not None:
         as_it_is = plan.baseline.best
         console.print("\nThe first: " + "\n".join(difference_lines(plan.difference)))
-        console.print(f"as it is: {show(as_it_is.time, SECONDS)} by {degrees_text(as_it_is.mapping)}")
+        console.print(
+            f"as it is: {show(as_it_is.time, SECONDS)} by {layout_names((as_it_is.mapping, first.mapping))[0]}"
+        )
     if plan.run is not None:
         console.print("\n" + "\n".join(run_lines(plan.run)))
     console.print(Text(f"\n{why_words(plan)}"))

@@ -1,7 +1,10 @@
 """What is said of layouts, and where none fits: the same on a terminal, on a page and in a notebook."""
 
-from volvelle.mapping.axes import CONTEXT, EXPERT
-from volvelle.mapping.parallelism import ParallelMapping
+from collections.abc import Sequence
+
+from volvelle.mapping.axes import AXES, CONTEXT, EXPERT
+from volvelle.mapping.choices import Choice
+from volvelle.mapping.parallelism import CHOICES, ParallelMapping
 from volvelle.quantities import BYTES, DOLLARS, SECONDS, percent, show
 from volvelle.verbs.layouts import Layout
 from volvelle.verbs.plan import Plan
@@ -16,18 +19,81 @@ def degrees_text(mapping: ParallelMapping) -> str:
     return " ".join(f"{axis.word}{degree}{notes.get(axis, '')}" for axis, degree in mapping.shown)
 
 
+_ALWAYS = ("micro_batch", "zero", "schedule", "recompute", "sequence_parallel")
+"""Choices that are printed of every layout; of the others, those that are not the default."""
+_WITH = {"interleave": "schedule", "recompute_every": "recompute"}
+"""Choice → the one whose word includes it."""
+_IN_DEGREES = frozenset({"ulysses", "expert_tensor_parallel"})
+_CHOICES = tuple(one for one in CHOICES if one.name not in {axis.name for axis in AXES})
+
+
+def _word(choice: Choice, mapping: ParallelMapping) -> str:
+    """One choice of a layout in a word or two."""
+    value = getattr(mapping, choice.name)
+    if choice.name == "schedule":
+        return mapping.schedule.word + (f"/{mapping.interleave}" if mapping.interleave > 1 else "")
+    if choice.name == "recompute":
+        every = f" every {mapping.recompute_every}" if mapping.recompute_every > 1 else ""
+        return f"recompute {mapping.recompute.word}{every}"
+    short = {"micro_batch": "mb", "zero": "zero"}.get(choice.name)
+    if short is not None:
+        return f"{short}{value}"
+    if choice.name == "sequence_parallel":
+        return "sp" if value else "no sp"
+    if choice.listed:
+        return f"host: {choice.listed_word}" if value else f"{choice.listed_word} on the chip"
+    return " ".join(choice.typed(value)).removeprefix("--")
+
+
 def choices_text(mapping: ParallelMapping) -> str:
-    """All else that a layout says, in a few words."""
-    words = [f"mb{mapping.micro_batch}", f"zero{mapping.zero}"]
-    if mapping.pipeline > 1:
-        words.append(mapping.schedule.word + (f"/{mapping.interleave}" if mapping.interleave > 1 else ""))
-    every = f" every {mapping.recompute_every}" if mapping.recompute_every > 1 else ""
-    words.append(f"recompute {mapping.recompute.word}{every}")
-    if mapping.sequence_parallel:
-        words.append("sp")
+    """Return all that a layout has besides degrees, in a few words: the usual choices, and what is not the default."""
+    words = []
+    for choice in _CHOICES:
+        if choice.name in _WITH or choice.name in _IN_DEGREES or choice.listed:
+            continue
+        if choice.name == "schedule" and mapping.pipeline == 1:
+            continue
+        if choice.name == "sequence_parallel" and not mapping.sequence_parallel:
+            continue
+        if choice.name in _ALWAYS or getattr(mapping, choice.name) != choice.default:
+            words.append((_order(choice.name), _word(choice, mapping)))
     if mapping.offloaded:
-        words.append("host: " + "+".join(mapping.offloaded))
-    return ", ".join(words)
+        words.append((len(CHOICES), "host: " + "+".join(mapping.offloaded)))
+    return ", ".join(word for _, word in sorted(words, key=lambda pair: pair[0]))
+
+
+def _order(name: str) -> int:
+    return _ALWAYS.index(name) if name in _ALWAYS else len(_ALWAYS)
+
+
+def layout_names(mappings: Sequence[ParallelMapping]) -> tuple[str, ...]:
+    """Return a short name for each layout: its degrees, and where these are alike all choices in which they differ."""
+    alike: dict[str, list[ParallelMapping]] = {}
+    for mapping in mappings:
+        alike.setdefault(degrees_text(mapping), []).append(mapping)
+    differing = {
+        degrees: [one for one in _CHOICES if len({getattr(mapping, one.name) for mapping in those}) > 1]
+        for degrees, those in alike.items()
+    }
+
+    def name(mapping: ParallelMapping) -> str:
+        degrees = degrees_text(mapping)
+        told = {one.name: one for one in differing[degrees]}
+        owners = [by_name[_WITH.get(one, one)] for one in told]
+        words = dict.fromkeys(_word(one, mapping) for one in owners)
+        return f"{degrees} ({', '.join(words)})" if words else degrees
+
+    by_name = {one.name: one for one in _CHOICES}
+    return tuple(map(name, mappings))
+
+
+def probability_text(share: float) -> str:
+    """Return a probability that may be small, with two digits at least down to a tenth of a percent.
+
+    >>> probability_text(0.22), probability_text(0.0157), probability_text(0.0001)
+    ('22 %', '1.6 %', 'below 0.1 %')
+    """
+    return "below 0.1 %" if share < 0.001 else percent(share, 1 if share < 0.1 else 0)
 
 
 def layout_cells(layout: Layout) -> tuple[str, ...]:
@@ -52,6 +118,9 @@ def why_words(plan: Plan) -> str:
     text = f"Its time goes to {words}."
     if len(plan.explained) > 1:
         second = plan.explained[1]
+        if second.time < first.time * (1 - 1e-9):
+            faster = show(first.time - second.time, SECONDS)
+            return f"{text} The next kind is predicted {faster} faster, but is less likely to be the fastest."
         if second.time <= first.time * (1 + 1e-9):
             return f"{text} The next kind takes as long: the model sees no difference."
         ours, theirs = first.parts(), second.parts()

@@ -174,9 +174,11 @@ class _Keeper:
         feasible = table.feasible
         self.evaluated += len(table)
         self.feasible += int(feasible.sum())
-        for row in _fastest(np.where(feasible, table.time, np.inf), self.top):
-            found = _ranked(table, int(row))
-            heapq.heappush(self.heap, (-found.time, -self.evaluated - int(row), found))
+        slowest = -self.heap[0][0] if len(self.heap) == self.top else np.inf
+        rows = _fastest(np.where(feasible & (table.time <= slowest), table.time, np.inf), self.top)
+        for row, mapping in zip(map(int, rows), table.mappings.single(rows), strict=True):
+            found = Ranked(mapping=mapping, time=float(table.time[row]), memory=float(table.memory_bytes[row]))
+            heapq.heappush(self.heap, (-found.time, -self.evaluated - row, found))
             if len(self.heap) > self.top:
                 heapq.heappop(self.heap)
         self._keep_of_kinds(table, np.flatnonzero(feasible))

@@ -43,6 +43,8 @@ _NO_SPEED: dict[str, Any] = {
     "parts": {},
 }
 """What is not known of an alternative that cannot run."""
+AS_IT_IS = "as it is"
+"""The alternative without a change of the machine."""
 _CHANGE = re.compile(r"[a-z_]+(\.[a-z_0-9]+)*\s*=\s*\S.*")
 
 
@@ -125,6 +127,8 @@ def compare(
     machine (``scale_up.rate=2x``), an answer, or one kept as JSON; what it does not say, the other arguments do. Where
     no layout is named, each alternative has its fastest.
     """
+    if alternatives and all(isinstance(one, str) and _CHANGE.fullmatch(one.strip()) for one in alternatives):
+        alternatives = (AS_IT_IS, *alternatives)  # what they change comes first
     if len(alternatives) < 2:
         raise DescriptionError(f"{len(alternatives)} to compare; give two or more")
     known = catalogue_of(catalogue)
@@ -218,10 +222,11 @@ class _Asked:
         question["on"] = cluster_of(question["on"], self.known, stack=stack, margin=margin, changes=changes)
         _, forward, _ = forward_pass(named, self.known, sequence)
         choices, fits = {**self.choices, **layout}, True
-        if not choices:
+        searched = not choices
+        if searched:
             choices["mapping"], fits = self._laid_out(forward, question)
         answer = estimate(forward, **question, anyway=True, seed=self.seed, tokens=tokens, **self.recipe, **choices)
-        found = alternative_of(answer, text, what)
+        found = alternative_of(answer, text, what, searched=searched)
         return found if fits else replace(found, layout={}, **_NO_SPEED)
 
     def _laid_out(self, forward: Workload, question: Mapping[str, Any]) -> tuple[ParallelMapping, bool]:
@@ -241,7 +246,7 @@ class _Asked:
             return "layout", {}, read_layout_words(text)
         if _CHANGE.fullmatch(text):
             return "change", {"set": {**(self.base["set"] or {}), **read_changes((text,))}}, {}
-        if text in ("as it is", "baseline"):
+        if text in (AS_IT_IS, "baseline"):
             return "change", {}, {}
         if stack_named(text) is not None:
             return "stack", {"stack": text}, {}
@@ -256,7 +261,7 @@ class _Asked:
         raise UnknownNameError.among("system, model, software or layout", text, known)
 
 
-def alternative_of(answer: Answer, name: str, what: str) -> Alternative:
+def alternative_of(answer: Answer, name: str, what: str, *, searched: bool = False) -> Alternative:
     """An estimate as an alternative."""
     timed = answer.speed
     return Alternative(
@@ -279,7 +284,7 @@ def alternative_of(answer: Answer, name: str, what: str) -> Alternative:
         usd=None if answer.costs.dollars is None else float(answer.costs.dollars),
         run=answer.run,
         parts={} if timed is None else timed.parts(),
-        side=None if timed is None else replace(answer.side, name=name),
+        side=None if timed is None else replace(answer.side, name=name, searched=searched),
     )
 
 

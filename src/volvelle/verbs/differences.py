@@ -1,23 +1,28 @@
 """How two answers differ: how much faster, in which parts, and how likely that is so on a real machine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import exp, log, sqrt
+from math import exp, isclose, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.cross_validation import REACH
-from volvelle.catalogue.residuals import pair_spread
+from volvelle.catalogue.residuals import layout_spreads, pair_spread
 from volvelle.economics.step_cost import Costs
 from volvelle.estimators.calibration import calibrations_of
+from volvelle.estimators.layout_errors import layout_errors, machine_times
 from volvelle.estimators.result import Range, TrainingEstimate
-from volvelle.estimators.uncertainty import UNVALIDATED
+from volvelle.estimators.sampler import Stratified
+from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.estimators.uncertainty import UNVALIDATED, sampled
 from volvelle.laws.model_error import chance_of_order
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
 _LEVEL = 0.8
+_SAMPLES = 512
 _NOTHING = 1e-4
 """Share of a time below which there is no difference."""
 _REAL, _LIKELY = 0.9, 0.75
@@ -42,8 +47,11 @@ class Side:
     """None: not known."""
     machine: tuple[object, ...] | None = None
     """Model, chip, accelerators, element type and software; None: not known."""
-    samples: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
-    """Times of the step on sampled machines."""
+    step: TrainingStep | None = field(default=None, repr=False, compare=False)
+    cluster: Cluster | None = field(default=None, repr=False, compare=False)
+    """The step and the machine; None: not known, as of an answer that was kept."""
+    searched: bool = False
+    """Whether the layout is the fastest that a search found: on another machine, another one may be."""
 
     @property
     def pace(self) -> float:
@@ -62,8 +70,9 @@ def side_of(
     step: TrainingStep,
     cluster: Cluster,
     estimate: TrainingEstimate,
-    samples: NDArray[np.float64] | None,
     costs: Costs | None = None,
+    *,
+    searched: bool = False,
 ) -> Side:
     """An estimate of a step as a side; its name is that of model and machine."""
     model, stack = step.model.name, calibrations_of(cluster).stack
@@ -80,7 +89,9 @@ def side_of(
         figures=figures,
         layout=estimate.mapping,
         machine=(model, cluster.chip.name, estimate.chips, step.element, stack),
-        samples=samples,
+        step=step,
+        cluster=cluster,
+        searched=searched,
     )
 
 
@@ -114,20 +125,24 @@ class Difference:
 def difference(side: Side, baseline: Side) -> Difference:
     """How a side differs from a baseline.
 
-    The same layout on the same chips with other numbers is compared sample by sample: the error of the model is common
-    to both. Two layouts of one model on one machine differ by the error that measured pairs of such have; all else by
-    the errors of both sides, as if independent.
+    Machines with the same chips are compared sample by sample, for the errors of the model and of a layout are common
+    to both. Where layouts were searched for, each machine has the better of both layouts in every sample: a machine
+    that is better in every number is then never slower. Two stated layouts differ by the error that measured pairs of
+    layouts have. All else differs by the errors of both sides, as if independent.
     """
     ratio = side.pace / baseline.pace
     scale = baseline.tokens / side.tokens
     names = {**dict.fromkeys(baseline.parts), **dict.fromkeys(side.parts)}
     more = {name: side.parts.get(name, 0.0) * scale - baseline.parts.get(name, 0.0) for name in names}
     alike = side.machine is not None and side.machine == baseline.machine
-    if alike and side.layout == baseline.layout and side.samples is not None and baseline.samples is not None:
-        ratios = side.samples / baseline.samples * scale
+    chosen = side.searched and baseline.searched
+    if alike and (side.layout == baseline.layout or chosen):
+        ratios = _ratios(side, baseline, ratio)
         low, high = (float(end) for end in np.quantile(ratios, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]))
         share = 0.5 if ratio == 1.0 else float(np.mean(ratios < 1.0) if ratio < 1.0 else np.mean(ratios > 1.0))
         rests = "the same samples of the machine's numbers; the model's own error is common to both"
+        if side.layout != baseline.layout:
+            rests += ", and so is that of each layout: either machine has the better of the two"
     else:
         if alike:
             spread, rests = pair_spread(), "measured pairs of layouts of one model on one machine"
@@ -150,3 +165,37 @@ def difference(side: Side, baseline: Side) -> Difference:
         },
         rests_on=rests,
     )
+
+
+def _ratios(side: Side, baseline: Side, ratio: float) -> NDArray[np.float64]:
+    """Return the ratio of times per token in every sample of the numbers that are uncertain.
+
+    The central `ratio` may be of another estimator than the closed form, which tells how ratios scatter around it.
+    """
+    layouts = [baseline.layout]
+    if side.layout != baseline.layout:
+        layouts.append(side.layout)
+    ours, our_centre = _best_times(side, layouts)
+    theirs, their_centre = _best_times(baseline, layouts)
+    scale = baseline.tokens / side.tokens
+    ratios, centre = ours / theirs * scale, our_centre / their_centre * scale
+    if isclose(centre, ratio, rel_tol=1e-9):
+        return np.asarray(ratios)
+    if (centre - 1.0) * (ratio - 1.0) > 0.0:
+        return np.asarray(ratios ** (log(ratio) / log(centre)))  # what is never slower stays so
+    return np.asarray(ratios * (ratio / centre))
+
+
+def _best_times(side: Side, layouts: Sequence[object]) -> tuple[NDArray[np.float64], float]:
+    """Return seconds of the fastest of some layouts on every sampled machine, and on the machine as it is stated."""
+    assert side.step is not None, "an answer of a known machine has its step"
+    assert side.cluster is not None, "and its machine"
+    mappings = [layout for layout in layouts if isinstance(layout, ParallelMapping)]
+    sampler, estimator, table = Stratified(_SAMPLES), ClosedForm(), MappingTable.of(mappings)
+    central = estimator.table(side.step, side.cluster, table)
+    able = central.feasible | np.array([mapping == side.layout for mapping in mappings])
+    variants, _ = sampled(side.cluster, sampler=sampler)
+    times = machine_times(side.step, variants, table, estimator, _SAMPLES)
+    if len(mappings) > 1:
+        times = times * layout_errors(mappings, layout_spreads(), sampler)
+    return np.asarray(np.min(times[able], axis=0)), float(np.min(central.time[able]))

@@ -76,7 +76,7 @@ class Answer(Presentable):
     @property
     def side(self) -> Side:
         """What of it is compared with other answers."""
-        return side_of(self.step, self.cluster, self.estimate, self.samples, self.costs)
+        return side_of(self.step, self.cluster, self.estimate, self.costs)
 
     @property
     def difference(self) -> Difference | None:

@@ -1,6 +1,6 @@
 """Layouts of a ranking as people compare them: ties merged, the best of each kind, what launches them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import log
@@ -13,8 +13,8 @@ from volvelle.estimators.result import TrainingEstimate
 from volvelle.laws.model_error import chance_of_order
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.mapping.axis_shardings import EXPERT_DIM
-from volvelle.mapping.kinds import Kind, kind_of
-from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.mapping.kinds import Kind, kind_of, kinds
+from volvelle.mapping.parallelism import MappingTable, ParallelMapping
 from volvelle.search.exhaustive import Ranked, Ranking
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
@@ -68,13 +68,16 @@ class Layouts:
 
     def plain(self, ranked: Ranked) -> Layout:
         """A ranked layout with what it gives."""
+        return self._of_kind(ranked, kind_of(ranked.mapping))
+
+    def _of_kind(self, ranked: Ranked, kind: Kind) -> Layout:
         used = model_flops_utilisation(self.like.work, ranked.time, chips=self.like.chips, peak=self.like.peak)
         return Layout(
             mapping=ranked.mapping,
             time=ranked.time,
             utilisation=float(used),
             memory_bytes=ranked.memory,
-            kind=kind_of(ranked.mapping),
+            kind=kind,
         )
 
     def whole(self, layout: Layout) -> Layout:
@@ -83,21 +86,24 @@ class Layouts:
         able = tuple(name for name in FRAMEWORKS if self._launches(name, layout.mapping))
         return replace(layout, frameworks=able, measured_runs=known.runs, bias=known.bias)
 
-    def merged(self, ranked: Iterable[Ranked], most: int) -> tuple[Layout, ...]:
-        """The fastest `most`, of those that tie the first alone, with how many it stands for."""
+    def merged(self, ranked: Sequence[Ranked]) -> tuple[Layout, ...]:
+        """The fastest layouts; of layouts that tie only the first, with the number of the others."""
         found: list[Layout] = []
-        for one in ranked:
-            layout = self.plain(one)
-            place = next((at for at, first in enumerate(found) if _tie(first, layout)), None)
+        alike: dict[object, list[int]] = {}
+        of_kind = kinds(MappingTable.of([one.mapping for one in ranked]))
+        for one, kind in zip(ranked, map(int, of_kind), strict=True):
+            places = alike.setdefault(_read_as(one.mapping, kind), [])
+            place = next((at for at in places if one.time <= found[at].time * (1 + _TIED)), None)
             if place is not None:
                 found[place] = replace(found[place], ties=found[place].ties + 1)
             else:
-                found.append(layout)
-        return tuple(map(self.whole, found[:most]))
+                places.append(len(found))
+                found.append(self._of_kind(one, Kind(kind)))
+        return tuple(found)
 
     def of_kinds(self, ranking: Ranking) -> tuple[Layout, ...]:
         """The fastest of each kind, fastest first."""
-        return tuple(self.whole(self.plain(ranked)) for _, ranked in ranking.of_kinds)
+        return tuple(self.plain(ranked) for _, ranked in ranking.of_kinds)
 
     def _launches(self, framework: Framework, mapping: ParallelMapping) -> bool:
         if self.shape is None:
@@ -109,11 +115,9 @@ class Layouts:
         return True
 
 
-def _tie(first: Layout, other: Layout) -> bool:
-    """Whether two are one for a reader: the same degrees and kind, and times that are not told apart."""
-    a, b = first.mapping, other.mapping
-    alike = a.shown == b.shown and a.ulysses == b.ulysses and a.expert_tensor_parallel == b.expert_tensor_parallel
-    return alike and first.kind == other.kind and other.time <= first.time * (1 + _TIED)
+def _read_as(mapping: ParallelMapping, kind: int) -> object:
+    """What is the same of two layouts that are one for a reader, if the model does not tell their times apart."""
+    return mapping.shown, mapping.ulysses, mapping.expert_tensor_parallel, kind
 
 
 def launch_flags(framework: Framework, shape: Transformer, step: TrainingStep, mapping: ParallelMapping) -> str:
@@ -123,15 +127,16 @@ def launch_flags(framework: Framework, shape: Transformer, step: TrainingStep, m
     return str(import_module(f"volvelle.interchange.launch.{framework}").emit(shape, step, mapping))
 
 
-def known_faults(kinds: Sequence[Layout]) -> tuple[str, ...]:
+def known_faults(best_of_kinds: Sequence[Layout]) -> tuple[str, ...]:
     """What is known to be wrong or untried about the first of the kinds, each as a sentence."""
-    first, *others = kinds
+    first, *others = best_of_kinds
     told = []
     if first.measured_runs < _FEW:
         seen = next(
             (
                 f"; {other.kind.word} was measured ({other.measured_runs} runs), "
-                f"{100 * (other.time / first.time - 1):.1f} % slower here"
+                f"{100 * abs(other.time / first.time - 1):.1f} % "
+                f"{'slower' if other.time >= first.time else 'faster'} here"
                 for other in others
                 if other.measured_runs >= _FEW
             ),
@@ -143,7 +148,7 @@ def known_faults(kinds: Sequence[Layout]) -> tuple[str, ...]:
             f"measured runs of the first kind ({first.measured_runs}) were predicted {100 * abs(first.bias):.0f} % too "
             f"{'slow' if first.bias > 0 else 'fast'}, where their publication was not fitted to"
         )
-    if others:
+    if others and others[0].time >= first.time:
         chance = float(chance_of_order(log(others[0].time / first.time), spread=pair_spread()))
         told.append(
             f"the first two kinds run in the order predicted with a chance of {100 * chance:.0f} %, by the spread of "

@@ -1,23 +1,28 @@
 """Which of several layouts is likely to be the fastest: on the same sampled machines, each with an error of its own.
 
-Inputs alone move all layouts together and would call a lead of half a per cent certain. So every layout has an error of
-its own beside, and layouts of one kind share one, as wide as measured pairs of layouts say. Errors that are common to
-all layouts of a machine change no order and are left out. A search ranks by centres; this is of those it kept.
+Uncertain inputs alone move all layouts together and would call a lead of half a per cent certain. So each layout has an
+error of its own too, and layouts of one kind share one, as wide as measured pairs of layouts show. Errors that are
+common to all layouts of a machine change no order and are left out.
+
+The probability of being the fastest is of one set of layouts, `contenders`, whatever a caller shows of them.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import log
+from statistics import NormalDist
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from volvelle.catalogue.residuals import layout_spreads
+from volvelle.catalogue.residuals import layout_spreads, pair_spread
 from volvelle.estimators.calibration import fitted_constants
-from volvelle.estimators.layout_errors import layout_errors, shares_won
+from volvelle.estimators.layout_errors import kind_errors, layout_errors, machine_times
 from volvelle.estimators.sampler import Sampler, Stratified
-from volvelle.estimators.step_inputs import chance_of_room, memory_columns, ran_itself
+from volvelle.estimators.step_inputs import MemoryColumns, chance_of_room, memory_columns, ran_itself
 from volvelle.estimators.uncertainty import TableEstimator, memory_error_column, sampled, suffices
+from volvelle.laws.model_error import chance_to_fit, fastest_of_several
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.layouts import Layout
@@ -26,8 +31,12 @@ from volvelle.workload.training import TrainingStep
 Rank = Literal["centre", "likely", "expected"]
 RANKS: tuple[Rank, ...] = get_args(Rank)
 """By the central time; by the chance of being the fastest; by the mean time."""
-MOST = 64
-"""Layouts that are compared."""
+MOST = 256
+"""Layouts that are compared at most, the fastest by prediction."""
+NEGLIGIBLE = 0.05
+"""Probability of beating the predicted fastest, in a comparison of two, below which a layout is not compared."""
+_AS_ESTIMATED = 512
+"""Samples that an estimate has of memory."""
 _SHARE = 0.9
 
 
@@ -36,9 +45,32 @@ class Contest:
     """Layouts against each other on sampled machines."""
 
     layouts: tuple[Layout, ...]
-    """With their chances, in the order asked for."""
+    """All that were compared, with their probabilities, in the order asked for."""
     sharing: int
-    """How many of the likeliest have nine tenths of the chance together."""
+    """The number of the likeliest layouts that have 90 % of the probability together."""
+
+    @property
+    def likeliest(self) -> Layout:
+        """The layout with the highest probability of being the fastest."""
+        return max(self.layouts, key=lambda layout: layout.p_best or 0.0)
+
+
+def contenders(layouts: Sequence[Layout]) -> tuple[Layout, ...]:
+    """Return the layouts, fastest first, whose chance of being the fastest is not negligible; `MOST` at most."""
+    reach = pair_spread() * NormalDist().inv_cdf(1.0 - NEGLIGIBLE)
+    return tuple(layout for layout in layouts[:MOST] if log(layout.time / layouts[0].time) <= reach)
+
+
+def _memory(
+    step: TrainingStep, cluster: Cluster, mappings: MappingTable, estimator: TableEstimator, sampler: Sampler
+) -> list[MemoryColumns]:
+    """Return the sampled memory of every layout, without the error of the memory model."""
+    ratio = fitted_constants(cluster, step.element).memory_ratio
+    held = estimator.table(step, cluster, mappings, breakdown=True)
+    return [
+        memory_columns(float(whole), float(tensors), step, sampler, ratio=ratio)
+        for whole, tensors in zip(held.memory_bytes, held.tensor_bytes, strict=True)
+    ]
 
 
 def sampled_times(
@@ -49,20 +81,12 @@ def sampled_times(
     Errors of memory are the same for all layouts of a sample; the chance has none drawn, so it is what `estimate` says.
     """
     variants, _ = sampled(cluster, sampler=sampler)
-    count, samples = len(layouts), sampler.samples
     mappings = MappingTable.of([layout.mapping for layout in layouts])
-    # Every layout on every machine in one table.
-    machines = variants.take(np.tile(np.arange(samples), count))
-    timed = estimator.table(step, machines, mappings.take(np.repeat(np.arange(count), samples)))
-    times = np.broadcast_to(timed.time, count * samples).reshape(count, samples)
+    times = machine_times(step, variants, mappings, estimator, sampler.samples)
     off = layout_errors([layout.mapping for layout in layouts], layout_spreads(), sampler)
     fitted = fitted_constants(cluster, step.element)
     error = memory_error_column(fitted.memory_error, sampler)
-    held = estimator.table(step, cluster, mappings, breakdown=True)
-    memory = [
-        memory_columns(float(whole), float(tensors), step, sampler, ratio=fitted.memory_ratio)
-        for whole, tensors in zip(held.memory_bytes, held.tensor_bytes, strict=True)
-    ]
+    memory = _memory(step, cluster, mappings, estimator, sampler)
     room = variants.chip.capacity
     off_by = np.array([own.with_error(error) for own in memory])
     chances = np.array([chance_of_room(room, own, fitted) for own in memory])
@@ -77,34 +101,59 @@ def contest(
     estimator: TableEstimator,
     *,
     rank: Rank = "centre",
-    samples: int = 512,
+    samples: int = 64,
     seed: int = 0,
 ) -> Contest:
-    """Chances of fitting and of being the fastest of those that fit, and what taking each costs in the mean."""
-    asked = tuple(layouts[:MOST])
-    times, fits, p_fit = sampled_times(step, cluster, asked, estimator, Stratified(samples, seed))
-    running = np.where(fits, times, np.inf)
-    least = running.min(axis=0)
-    some = np.isfinite(least)
-    wins = shares_won(running) / max(float(some.mean()), 1.0 / samples)  # where none fits, none is the fastest
-    with np.errstate(invalid="ignore"):
-        slower = np.where(fits & some, times / least - 1.0, np.nan)
-    found = []
-    for place, layout in enumerate(asked):
-        own = slower[place][~np.isnan(slower[place])]
-        regret = float(own.mean()) if len(own) else None
-        chances = {"p_fit": float(p_fit[place]), "p_best": float(wins[place]), "regret": regret}
-        found.append(replace(layout, **chances))  # type: ignore[arg-type]
-    mean = times.mean(axis=1)
+    """Compute each layout's probability of being the fastest of those that fit, and its mean lag behind that.
+
+    Errors of the machine are drawn, those of single layouts are integrated: few samples are enough.
+    """
+    of_kind, own = layout_spreads()
+    sampler = Stratified(samples, seed)
+    mappings = MappingTable.of([layout.mapping for layout in layouts])
+    variants, _ = sampled(cluster, sampler=sampler)
+    times = machine_times(step, variants, mappings, estimator, samples)
+    times = times * kind_errors([layout.mapping for layout in layouts], of_kind, sampler)
+    fitted, room = fitted_constants(cluster, step.element), variants.chip.capacity
+    error = memory_error_column(fitted.memory_error, sampler)  # common to all layouts
+    runs = np.array(
+        [
+            np.ones(samples)
+            if ran_itself(room, memory, fitted)
+            else chance_to_fit(
+                room, memory.moved * error, kept=memory.kept, error=1.0, spike=fitted.memory_spike or 1.0
+            )
+            for memory in _memory(step, cluster, mappings, estimator, sampler)
+        ]
+    )
+    wins, regrets = fastest_of_several(np.log(times), runs, spread=own)
+    wins /= max(float(wins.sum()), 1e-12)  # where none fits, none is the fastest
+    compared = [
+        replace(layout, p_best=float(win), regret=None if np.isnan(regret) else float(regret))
+        for layout, win, regret in zip(layouts, wins, regrets, strict=True)
+    ]
     keys = {
-        "centre": np.array([layout.time for layout in asked]),
+        "centre": np.array([layout.time for layout in layouts]),
         "likely": -wins,
-        "expected": mean,
+        "expected": times.mean(axis=1),
     }
-    order = np.lexsort(([layout.memory_bytes for layout in asked], keys[rank]))
+    order = np.lexsort(([layout.memory_bytes for layout in layouts], keys[rank]))
     shares = np.cumsum(np.sort(wins)[::-1])
     sharing = int(np.searchsorted(shares, _SHARE * shares[-1] - 1e-12)) + 1
-    return Contest(layouts=tuple(found[place] for place in order), sharing=sharing)
+    return Contest(layouts=tuple(compared[place] for place in order), sharing=sharing)
+
+
+def with_chances_to_fit(
+    step: TrainingStep, cluster: Cluster, layouts: Sequence[Layout], estimator: TableEstimator
+) -> tuple[Layout, ...]:
+    """Return the layouts, each with the probability of fitting that an estimate of it gives."""
+    sampler, fitted = Stratified(_AS_ESTIMATED, 0), fitted_constants(cluster, step.element)
+    room = sampled(cluster, sampler=sampler)[0].chip.capacity
+    mappings = MappingTable.of([layout.mapping for layout in layouts])
+    memory = _memory(step, cluster, mappings, estimator, sampler)
+    return tuple(
+        replace(layout, p_fit=chance_of_room(room, held, fitted)) for layout, held in zip(layouts, memory, strict=True)
+    )
 
 
 def chance_of_being_faster(

@@ -8,7 +8,7 @@ import numpy as np
 
 from volvelle.catalogue import Catalogue
 from volvelle.domains import FACTOR, NumberDomain
-from volvelle.errors import DescriptionError, UnknownNameError, brief
+from volvelle.errors import DescriptionError, UnknownNameError, brief, plainly
 from volvelle.spread import Figure
 from volvelle.studies.design_space.fields import dimension_place, field_names, numeric_field, value_of, with_values
 from volvelle.studies.design_space.structure import machine, structural_domain, structural_names
@@ -17,6 +17,15 @@ from volvelle.verbs.what_if import Changes
 
 _TIMES = re.compile(r"(?:[x×]\s*(?P<after>[\d.eE+-]+)|(?P<before>[\d.eE+-]+)\s*[x×])")
 _TIERS = {"chip.memory": "memories.0", "chip.expansion": "memories.1"}
+_UP, _OUT = ("scale_up.rate",), ("scale_out.rate",)
+_WORDS = {
+    **dict.fromkeys(("nvlink", "nvswitch", "xgmi", "infinityfabric"), _UP),
+    **dict.fromkeys(("infiniband", "roce", "ethernet", "nic", "slingshot"), _OUT),
+    **dict.fromkeys(("network", "bandwidth", "interconnect"), (*_UP, *_OUT)),
+    **dict.fromkeys(("hbm", "vram"), ("chip.memory.rate", "chip.memory.capacity")),
+    "flops": ("chip.matrix_rate",),
+}
+"""Words for parts of a machine → the fields that they mean."""
 _SHARE = re.compile(r"(?P<sign>[+-])\s*(?P<share>[\d.eE]+)\s*%")
 
 
@@ -76,7 +85,12 @@ def numbers_of(cluster: Cluster, changes: Changes, others: Sequence[str] = ()) -
     for path, value in changes.items():
         field = numeric_field(path, cluster)
         if field is None:
-            raise UnknownNameError.among("field of the machine", path, (*field_names(cluster), *others))
+            known = (*field_names(cluster), *others)
+            meant = [name for word, names in _WORDS.items() if word in plainly(path) for name in names if name in known]
+            if meant:
+                told = " or ".join(map(repr, dict.fromkeys(meant)))
+                raise UnknownNameError(f"there is no field of the machine {brief(path)}; did you mean {told}?")
+            raise UnknownNameError.among("field of the machine", path, known)
         numbers[path] = _read(path, value, field.domain, cluster)
     return numbers
 

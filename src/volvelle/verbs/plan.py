@@ -17,6 +17,7 @@ from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
+from volvelle.mapping.kinds import Kind
 from volvelle.mapping.parallelism import CHOICES, Schedule
 from volvelle.presentable import Presentable
 from volvelle.quantities import percent
@@ -28,7 +29,7 @@ from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimate import run_of
 from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
-from volvelle.verbs.likely_best import MOST, Rank, contest
+from volvelle.verbs.likely_best import Rank, contenders, contest, with_chances_to_fit
 from volvelle.verbs.named import NO_BATCH, Folder, Machine, Model, catalogue_of, cluster_of, forward_pass
 from volvelle.verbs.outside import refuse_outside
 from volvelle.verbs.settling import Settling, settling
@@ -40,10 +41,9 @@ from volvelle.workload.families.shape import Transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
-_TRIED = 500
-"""Layouts that a framework is asked to express."""
-_MERGED = 16
-"""Layouts kept for each that is shown, so that ties leave enough."""
+_KEPT = 1000
+"""Layouts that a search keeps: enough that those left after ties are all that may be the fastest, and for a framework
+to find one that it can launch. The same however many are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -59,19 +59,25 @@ class Plan(Presentable):
     layouts: tuple[Layout, ...]
     """Those that can run, fastest first, those that tie as one."""
     kinds: tuple[Layout, ...]
-    """The fastest of each kind, fastest first."""
+    """The first of each kind, in the order that was asked for."""
     nearest: Layout | None
     """The fastest that only memory forbids, where it is faster than the best."""
     explained: tuple[TrainingEstimate, ...]
-    """The first of the first two kinds (or of the only one), in full."""
+    """The first of the first two kinds (or of the only one), in full: the first is also the first of `layouts`."""
     sensitivity: Sequence[Sensitivity]
     seconds: float
     """How long the search took."""
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     """What is known to be wrong or untried about the first layout."""
+    compared: int | None = None
+    """The number of layouts among which chances of being the fastest are shared out, whatever is shown of them."""
+    rank: Rank = "centre"
+    """What orders `layouts` and `kinds`."""
     sharing: int | None = None
     """How many of the likeliest layouts have nine tenths of the chance of being the fastest."""
+    likeliest: Layout | None = None
+    """The layout with the highest probability of being the fastest, of all that were compared."""
     settling: Settling | None = None
     """What would tell which of the two likeliest is faster; None: one is likely enough to be the fastest."""
     run: TrainingRun | None = None
@@ -84,11 +90,16 @@ class Plan(Presentable):
     """The same on the machine as it is, where some of its numbers were set."""
 
     @property
+    def order(self) -> str:
+        """A word for the first layout by what orders them."""
+        return "likeliest" if self.rank == "likely" else "fastest"
+
+    @property
     def side(self) -> Side | None:
         """What of its first layout is compared with other answers; None: it has none."""
         if self.best is None:
             return None
-        return side_of(self.step, self.cluster, self.best, self.samples)
+        return side_of(self.step, self.cluster, self.best, searched=True)
 
     @property
     def difference(self) -> Difference | None:
@@ -193,8 +204,7 @@ def plan(
         raise MappingError(f"both a space and {', '.join(sorted(considered))} are given; give one or the other")
     estimator = ClosedForm()
     start = time.perf_counter()
-    kept = max(_MERGED * top, 0 if framework is None else _TRIED)
-    ranking = search(space, step, cluster, estimator, top=kept, progress=progress)
+    ranking = search(space, step, cluster, estimator, top=_KEPT, progress=progress)
     seconds = time.perf_counter() - start
 
     asked = Plan(
@@ -237,25 +247,39 @@ def _explained(
     step, cluster, ranking = asked.step, asked.cluster, asked.ranking
     sure = UnderUncertainty(estimator=estimator)
     timed, samples = sure.with_samples(step, cluster, ranking.best[0].mapping)
-    refuse_outside(step, cluster, ranking.best[0].mapping, timed.time_range, anyway=anyway)
     made = Layouts(asked.shape, step, timed)
-    merged, kinds = made.merged(ranking.best, MOST), made.of_kinds(ranking)
-    first = {layout.mapping for layout in merged}
-    told = contest(
-        step, cluster, (*merged, *(kind for kind in kinds if kind.mapping not in first)), estimator, rank=rank
-    )
-    chances = {layout.mapping: layout for layout in told.layouts}
-    order = {layout.mapping: place for place, layout in enumerate(told.layouts)}
-    ranked = sorted(kinds, key=lambda kind: order.get(kind.mapping, MOST))
+    merged, of_kinds = made.merged(ranking.best), made.of_kinds(ranking)
+    rivals = contenders(merged)
+    others = tuple(kind for kind in of_kinds if kind.mapping not in {layout.mapping for layout in rivals})
+    compared = contest(step, cluster, (*rivals, *others), estimator, rank=rank)
+    first = compared.layouts[0].mapping
+    if first != timed.mapping:  # the likeliest need not be the one predicted to be the fastest
+        timed, samples = sure.with_samples(step, cluster, first)
+    refuse_outside(step, cluster, first, timed.time_range, anyway=anyway)
+    best_of_kinds: dict[Kind, Layout] = {}
+    for layout in compared.layouts:
+        best_of_kinds.setdefault(layout.kind, layout)
+    among = {layout.mapping for layout in compared.layouts}
+    shown = (*compared.layouts, *(layout for layout in merged if layout.mapping not in among))[:top]
+    told = {
+        layout.mapping: made.whole(layout)
+        for layout in with_chances_to_fit(
+            step, cluster, tuple(dict.fromkeys((*shown, *best_of_kinds.values(), compared.likeliest))), estimator
+        )
+    }
+    kinds = tuple(told[layout.mapping] for layout in best_of_kinds.values())
     return replace(
         asked,
-        layouts=tuple(layout for layout in told.layouts if layout.mapping in first)[:top],
-        kinds=tuple(chances.get(kind.mapping, kind) for kind in (kinds if rank == "centre" else ranked)),
-        sharing=told.sharing,
-        settling=settling(told.layouts),
+        layouts=tuple(told[layout.mapping] for layout in shown),
+        kinds=kinds,
+        rank=rank,
+        compared=len(compared.layouts),
+        sharing=compared.sharing,
+        likeliest=told[compared.likeliest.mapping],
+        settling=settling(compared.layouts),
         nearest=None if ranking.nearest is None else made.plain(ranking.nearest),
         explained=(timed, *(estimator.estimate(step, cluster, other.mapping) for other in kinds[1:2])),
-        sensitivity=sensitivity(step, cluster, ranking.best[0].mapping, estimator),
+        sensitivity=sensitivity(step, cluster, first, estimator),
         warnings=known_faults(kinds),
         samples=samples.time,
         run=None if tokens is None else run_of(tokens, timed, owned_costs(timed, cluster, samples=samples), cluster),

@@ -12,7 +12,7 @@ from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.search.exhaustive import Ranked
 from volvelle.verbs.layouts import Layouts
-from volvelle.verbs.likely_best import chance_of_being_faster, contest, sampled_times
+from volvelle.verbs.likely_best import chance_of_being_faster, contest, sampled_times, with_chances_to_fit
 from volvelle.verbs.plan import Plan
 from volvelle.verbs.question import question_of
 
@@ -53,7 +53,7 @@ def test_more_memory_never_makes_a_layout_less_likely_to_fit(asked: Plan, catalo
     for share in (0.5, 0.55, 0.6, 2.0):
         memory = replace(small.chip.memory, capacity=share * small.chip.memory.capacity)
         machine = replace(small, chip=replace(small.chip, memories=(memory, *small.chip.memories[1:])))
-        chances.append(contest(asked.step, machine, asked.layouts[:1], ClosedForm()).layouts[0].p_fit or 0.0)
+        chances.append(with_chances_to_fit(asked.step, machine, asked.layouts[:1], ClosedForm())[0].p_fit or 0.0)
     assert chances == sorted(chances)
     assert chances[0] < 0.9 < chances[-1]
 
@@ -77,7 +77,7 @@ def test_a_layout_among_others_is_as_likely_to_fit_as_alone_also_where_gaps_choo
     machine = replace(asked.cluster, chip=replace(chip, memories=(memory, *chip.memories[1:])))
     ranked = Ranked(mapping=asked.mapping, time=alone.time, memory=alone.memory_bytes)
     layout = Layouts(None, step, alone).plain(ranked)
-    told = contest(step, machine, (layout,), ClosedForm(), samples=512).layouts[0]
+    told = with_chances_to_fit(step, machine, (layout,), ClosedForm())[0]
     fits = UnderUncertainty(estimator=ClosedForm(), samples=512).estimate(step, machine, asked.mapping).fits
     assert 0.1 < (fits or 0.0) < 0.9
     assert told.p_fit == fits

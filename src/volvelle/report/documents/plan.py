@@ -29,7 +29,7 @@ class _Taken(RangeOfStep):
     p_fit: float | None
     """Chance that its memory suffices."""
     p_best: float | None
-    """Chance that it is the fastest of those compared and that fit."""
+    """Chance that it is the fastest of the `compared` layouts that fit; None: it is not among them."""
     regret: float | None
     """How much longer it takes than the fastest in the mean, where it fits, were errors of layouts independent."""
 
@@ -158,6 +158,8 @@ class PlanDocument(Document):
     """Grade of the weakest number of the machine that the answer rests on."""
     layout_error: LayoutErrorEntry | None
     """What chances of being the fastest rest on beside the machine's numbers."""
+    compared: int | None
+    """The number of layouts among which chances of being the fastest are shared out, whatever is shown of them."""
     sharing: int | None
     """How many of the likeliest layouts have nine tenths of the chance of being the fastest."""
     settling: SettlingEntry | None

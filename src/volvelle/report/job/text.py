@@ -62,8 +62,8 @@ def figure_lines(answer: Job) -> Iterator[str]:
     for paid in run.spending:
         yield (
             f"{show(paid.usd.value, DOLLARS)} {paid.way}, {show(paid.usd.p10, DOLLARS)} … "
-            f"{show(paid.usd.p90, DOLLARS)} at {paid.usd_per_hour:.2f} USD an hour and accelerator ({paid.what}); what failures cost: "
-            f"{show(paid.failures, DOLLARS)}"
+            f"{show(paid.usd.p90, DOLLARS)} at {paid.usd_per_hour:.2f} USD an hour and accelerator ({paid.what}); "
+            f"what failures cost: {show(paid.failures, DOLLARS)}"
         )
     if not run.spending:
         yield "money: no price known, neither of the chip nor of its rent"

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from volvelle.report.compare_text import PARTS_TITLE, change_text, figure_rows, layout_cell, part_rows
+from volvelle.report.compare_text import PARTS_TITLE, change_text, figure_rows, layout_cells, part_rows
 from volvelle.report.notebook.shown import Presentation, Shown, itself, under
 from volvelle.report.page.compare import parts_picture
 from volvelle.report.sheet import Sheet
@@ -48,7 +48,8 @@ def _shown(comparison: Comparison) -> Shown:
 def _told_apart(comparison: Comparison) -> Comparison:
     """The same; where alternatives are called alike, their layouts are their names."""
     names = [one.name for one in comparison.alternatives]
-    layouts = [layout_cell(one) or one.name for one in comparison.alternatives]
+    cells = layout_cells(comparison.alternatives)
+    layouts = [cell or one.name for one, cell in zip(comparison.alternatives, cells, strict=True)]
     if len(set(names)) == len(names) or len(set(layouts)) < len(names):
         return comparison
     pairs = zip(comparison.alternatives, layouts, strict=True)

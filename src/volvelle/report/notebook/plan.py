@@ -40,7 +40,7 @@ def _shown(plan: Plan) -> Shown:
         warnings=[*plan.notes, *plan.cluster.notes_on_power, *plan.warnings, *_dead_end(plan)],
         pictures=() if best is None else (lambda width: time_picture(best, width=width),),
         sheets=(
-            _layouts("The fastest of each kind", plan.kinds),
+            _layouts(f"The {plan.order} of each kind", plan.kinds),
             _layouts("Other fast ones, those that tie as one", _others(plan, plan.layouts)),
         ),
     )

@@ -40,6 +40,7 @@ from volvelle.report.plan_words import (
     dead_end_words,
     degrees_text,
     layout_cells,
+    layout_names,
     nearest_words,
     why_words,
 )
@@ -135,14 +136,16 @@ def ranking_picture(plan: Plan, *, width: float = WIDE) -> Chart:
     """A dot for every layout at its time, in the colour of its kind; the range of the first as a line."""
     layouts = shown_layouts(plan)[:_DRAWN]
     span = plan.best.time_range if plan.best is not None else None
+    first = None if plan.best is None else plan.best.mapping
+    names = layout_names([layout.mapping for layout in layouts])
     rows = [
         BarRow(
-            label=f"{place}. {degrees_text(layout.mapping)}",
+            label=f"{place}. {name}",
             pieces=(Piece(kind=layout.kind.word, value=layout.time, tells=_tells(place, layout)),),
             text=show(layout.time, SECONDS),
-            span=(span.low, span.high) if span is not None and place == 1 else None,
+            span=(span.low, span.high) if span is not None and layout.mapping == first else None,
         )
-        for place, layout in enumerate(layouts, start=1)
+        for place, (layout, name) in enumerate(zip(layouts, names, strict=True), start=1)
     ]
     return row_chart(
         rows,
@@ -166,7 +169,7 @@ def _ranking(plan: Plan, asked: Sequence[str]) -> Section:
         *figures, kind, _, choices, launched = layout_cells(layout)
         values = (layout.time, layout.utilisation, layout.memory_bytes)
         degrees = (getattr(layout.mapping, axis.name) for axis in used)
-        first = " (fastest)" if layout.mapping in best_of_kind else ""
+        first = f" ({plan.order})" if layout.mapping in best_of_kind else ""
         return Row(
             cells=(
                 Cell(text=str(place), value=float(place)),
@@ -177,7 +180,7 @@ def _ranking(plan: Plan, asked: Sequence[str]) -> Section:
                 launched,
                 Cell(text=estimate_command(asked, layout.mapping), copied=True),
             ),
-            chosen=place == 1,
+            chosen=plan.best is not None and layout.mapping == plan.best.mapping,
             marks=f"{place}. ",
         )
 
