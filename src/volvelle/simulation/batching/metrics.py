@@ -167,10 +167,10 @@ def metrics_of(
                 kept &= seconds <= limit
         goodput = float(kept.sum()) / duration
     between, weights = seen.between
-    inside, seconds = np.ones(ttft.size), duration
+    inside, span = np.ones(ttft.size), duration
     if steady is not None:
-        inside, seconds = steady.inside(seen.sent, seen.end), steady.seconds
-    per_second = [float(np.sum(inside * tokens)) / seconds for tokens in (1.0, seen.input_tokens, seen.output_tokens)]
+        inside, span = steady.inside(seen.sent, seen.end), steady.seconds
+    per_second = [float(np.sum(inside * tokens)) / span for tokens in (1.0, seen.input_tokens, seen.output_tokens)]
     return Metrics(
         duration=duration,
         completed=int(seen.end.size),
