@@ -61,7 +61,8 @@ def figure_lines(answer: Job) -> Iterator[str]:
         )
     for paid in run.spending:
         yield (
-            f"{show(paid.usd.value, DOLLARS)} {paid.way}, {show(paid.usd.p10, DOLLARS)} … {show(paid.usd.p90, DOLLARS)} "
+            f"{show(paid.usd.value, DOLLARS)} {paid.way}, "
+            f"{show(paid.usd.p10, DOLLARS)} … {show(paid.usd.p90, DOLLARS)} "
             f"at {paid.usd_per_hour:.2f} USD an hour and accelerator ({paid.what}); what failures cost: "
             f"{show(paid.failures, DOLLARS)}"
         )

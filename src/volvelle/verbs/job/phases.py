@@ -8,6 +8,7 @@ import numpy as np
 
 from volvelle.applications.goodput.run_plan import RunPhase
 from volvelle.domains import STEP_TIME, TOKENS
+from volvelle.economics.training_run import run_tokens
 from volvelle.errors import DescriptionError, MappingError
 from volvelle.interchange.layout_words import read_layout_words
 from volvelle.interchange.phases_file import PhaseForm, read_phases_form
@@ -96,8 +97,9 @@ def _timed(
         batch = max(1, _TOKENS_A_CHIP * cluster.accelerators // _length(model, asked, settings))
         asked = {**asked, "batch": batch}
         notes.append(f"no --batch given: {batch} sequences, about {_TOKENS_A_CHIP} tokens a chip")
+    per_step = float(asked["batch"] * _length(model, asked, settings))
+    tokens = run_tokens(tokens, per_step)
     if step is not None:
-        per_step = float(asked["batch"] * _length(model, asked, settings))
         return RunPhase(tokens=tokens, tokens_per_step=per_step, step=step), None, notes
     if not choices and asked["mapping"] is None:
         found = plan(
