@@ -96,7 +96,7 @@ def test_the_emitted_benchmark_draws_lengths_as_the_prediction_does(tmp_path: Pa
 
 
 def test_a_prompt_that_is_drawn_too_long_for_a_step_comes_with_a_fix(tmp_path: Path) -> None:
-    words = ("llama3-8b", "--on", "dgx-h100/1", "--engine", "trtllm", "--input", "8000", "--load", "closed 4")
+    words = ("llama3.1-8b", "--on", "dgx-h100/1", "--engine", "trtllm", "--input", "8000", "--load", "closed 4")
     usual, fixed = (ask(tmp_path, "serve", *words, *more, "--brief") for more in ((), ("--lengths", "fixed")))
     assert usual.status == 1
     assert "--max-batched-tokens 9600" in " ".join(usual.out.split())

@@ -144,7 +144,7 @@ def test_every_command_takes_the_same_owned_price(tmp_path: Path, machine: str) 
 
 def test_the_catalogue_prints_the_price_that_cost_takes(tmp_path: Path) -> None:
     for machine in ("dgx-h200", "dgx-h100", "mi300x-cluster", "dgx-a100"):
-        chip = Catalogue().cluster(machine).chip.name
+        chip = Catalogue().node(machine).chip.name
         stated = told(tmp_path, "catalogue", "chips", chip)["price"]["value"]
         paid = told(tmp_path, "cost", "--on", f"{machine}/64")["typical"]["capex_by_part_usd"]["accelerators"]
         assert float(stated.removesuffix(" USD")) == pytest.approx(paid / 64)

@@ -3,10 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from volvelle.domains import TOKENS
 from volvelle.economics.step_cost import Costs, Timed
+from volvelle.errors import DescriptionError
 from volvelle.estimators.result import Range
 from volvelle.laws.price import rented_price
 from volvelle.quantities import DAY
+
+_NO_UNIT = 1e4
+"""Tokens below which a unit was probably forgotten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +37,15 @@ class TrainingRun:
     def days_with_failures(self) -> float:
         """Days with failures, checkpoints and restarts; without a failure model, `days`."""
         return self.days if self.ettr is None else self.days / self.ettr
+
+
+def run_tokens(tokens: str | float, per_step: float) -> float:
+    """Return the tokens of a whole run; rejected where they are less than one step of `per_step` tokens."""
+    wanted = TOKENS.read(tokens, "tokens")
+    if wanted < per_step:
+        meant = f"; did you mean {wanted:g}T?" if wanted < _NO_UNIT else ""
+        raise DescriptionError(f"{wanted:,.0f} tokens are less than one step of {per_step:,.0f} tokens{meant}")
+    return wanted
 
 
 def training_run(

@@ -33,9 +33,8 @@ def layout_errors(
 ) -> NDArray[np.float64]:
     """Factors of time of each layout (rows) in each sample; `spreads` are that of a kind and that of a layout."""
     of_kind, own = spreads
-    return kind_errors(mappings, of_kind, sampler) * np.array(
-        [_error(f"layout {mapping}", own, sampler) for mapping in mappings]
-    )
+    of_layout = np.array([_error(f"layout {mapping}", own, sampler) for mapping in mappings], np.float64)
+    return np.asarray(kind_errors(mappings, of_kind, sampler) * of_layout)
 
 
 def kind_errors(mappings: Sequence[ParallelMapping], spread: float, sampler: Sampler) -> NDArray[np.float64]:

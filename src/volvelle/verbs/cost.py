@@ -22,6 +22,7 @@ from volvelle.domains import (
 )
 from volvelle.economics.cost_breakdown import CostBreakdown, StepCost, Terms, cost_breakdown
 from volvelle.economics.price_book import AbstractPrices, End
+from volvelle.economics.training_run import run_tokens
 from volvelle.errors import DescriptionError, brief
 from volvelle.presentable import Presentable
 from volvelle.spread import Figure
@@ -214,7 +215,7 @@ def cost(
         "life": life,
         "use": use,
     }
-    wanted = None if tokens is None else TOKENS.read(tokens, "tokens")
+    wanted = None if tokens is None else run_tokens(tokens, of_step or 0.0)
     ettr = None
     if wanted is not None and of_step is not None and step is not None:
         from volvelle.applications.goodput.usual import usual_ettr  # noqa: PLC0415 - keeps start-up short

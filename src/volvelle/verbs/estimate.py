@@ -16,7 +16,7 @@ from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
 from volvelle.domains import EXPERT_LOAD, MARGIN, REPLAYS, SEED, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import CostAssumptions, Costs, Timed
-from volvelle.economics.training_run import TrainingRun, training_run
+from volvelle.economics.training_run import TrainingRun, run_tokens, training_run
 from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.estimators.calibration import (
     Calibrations,
@@ -337,7 +337,7 @@ def run_of(tokens: str | float, timed: Timed, costs: Costs, cluster: Cluster) ->
     from volvelle.applications.goodput.usual import usual_ettr  # noqa: PLC0415 - keeps start-up short
 
     rent = rent_of(cluster.chip.name, cluster.name)
-    wanted = TOKENS.read(tokens, "tokens")
+    wanted = run_tokens(tokens, timed.tokens)
     return training_run(
         wanted,
         timed,

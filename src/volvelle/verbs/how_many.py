@@ -12,7 +12,7 @@ from volvelle.applications.training.evidence import RangeBasis, step_basis
 from volvelle.catalogue.prices import owned_costs
 from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import TimedStep
-from volvelle.economics.training_run import TrainingRun
+from volvelle.economics.training_run import TrainingRun, run_tokens
 from volvelle.errors import DescriptionError
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
@@ -172,7 +172,7 @@ def how_many(
         catalogue=catalogue,
     ).on_any_count(question="to ask how many")
     step = asked.step
-    amount = TOKENS.read(tokens, "tokens")
+    amount = run_tokens(tokens, step.tokens)
     counter = _Counter(step=step, space=asked.space, tokens=amount, machine=asked.machine, progress=progress)
     budget = None if usd is None else PRICE.read(usd, "usd")
 

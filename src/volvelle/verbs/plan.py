@@ -12,7 +12,7 @@ from volvelle.applications.training.evidence import RangeBasis, step_basis
 from volvelle.catalogue.prices import owned_costs
 from volvelle.catalogue.residuals import LayoutPairs, layout_pairs
 from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
-from volvelle.economics.training_run import TrainingRun
+from volvelle.economics.training_run import TrainingRun, run_tokens
 from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.estimators.result import TrainingEstimate
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -198,6 +198,8 @@ def plan(
     if framework == "fsdp":  # Accelerate exchanges gradients in the type of the products
         recipe = {"gradients": element, **recipe}
     step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
+    if tokens is not None:
+        run_tokens(tokens, step.tokens)
     if space is None:
         space = considered_space(considered, length, framework, offload=offload)
     elif considered:

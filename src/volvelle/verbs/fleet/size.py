@@ -182,6 +182,7 @@ def _sized(
     for service in form.services:
         load = offered_load(service, folder)
         names = service.on or tuple(form.machines)
+        check_context(service_question(service, kinds[names[0]]), shapes[service.called])
         tried[service.called] = [
             _cheapest_layout(
                 form,
@@ -321,7 +322,6 @@ def _tried(
         ), None
 
     try:
-        check_context(question, shape)
         question = with_weights(question, service.weights, known, shape, known.cluster(question.on))
         instance, cluster = one_replica(question, known, shape)
         unfit = violations(question, instance, cluster, catalogue=known, shape=shape)

@@ -8,6 +8,7 @@ import numpy as np
 
 from volvelle.applications.goodput.run_plan import RunPhase
 from volvelle.domains import STEP_TIME, TOKENS
+from volvelle.economics.training_run import run_tokens
 from volvelle.errors import DescriptionError, MappingError
 from volvelle.interchange.layout_words import read_layout_words
 from volvelle.interchange.phases_file import PhaseForm, read_phases_form
@@ -91,9 +92,10 @@ def _timed(
     notes: list[str] = []
     if asked["batch"] is None:
         raise DescriptionError(NO_BATCH)
+    shape = model_of(model, catalogue_of(settings["catalogue"]))
+    per_step = float(asked["batch"] * (asked["sequence"] or shape.sequence))
+    tokens = run_tokens(tokens, per_step)
     if step is not None:
-        shape = model_of(model, catalogue_of(settings["catalogue"]))
-        per_step = float(asked["batch"] * (asked["sequence"] or shape.sequence))
         notes += length_notes(shape, asked["sequence"])
         return RunPhase(tokens=tokens, tokens_per_step=per_step, step=step), None, notes
     if not choices and asked["mapping"] is None:
