@@ -79,8 +79,9 @@ def test_vllm_is_told_what_the_answer_rests_on() -> None:
 
 def test_instances_of_a_node_take_chips_and_ports_of_their_own() -> None:
     script = files_of("vllm", tensor=4)["launch.sh"]
-    assert "CUDA_VISIBLE_DEVICES=0,1,2,3 vllm serve meta-llama/Meta-Llama-3-8B --config vllm.yaml --port 8000 &" in (
-        script.text
+    assert (
+        "CUDA_VISIBLE_DEVICES=0,1,2,3 vllm serve meta-llama/Meta-Llama-3-8B-Instruct --config vllm.yaml --port 8000 &"
+        in (script.text)
     )
     assert "CUDA_VISIBLE_DEVICES=4,5,6,7" in script.text
     assert "--port 8001" in script.text
@@ -101,7 +102,7 @@ def test_sglang_counts_ranks_of_attention_in_its_tensor_parallelism() -> None:
 def test_tensorrt_llm_gets_what_it_has_no_options_for_in_a_file() -> None:
     found = files_of("trtllm", tensor=8, kv="fp8", chunked_prefill=True)
     words = command(found["launch.sh"])
-    assert words[:2] == ["trtllm-serve", "meta-llama/Meta-Llama-3-8B"]
+    assert words[:2] == ["trtllm-serve", "meta-llama/Meta-Llama-3-8B-Instruct"]
     told = parsed(words[2:], recorded_options("trtllm"), "arguments")
     assert told["tp_size"] == 8
     extra = yaml(found[str(told["extra_llm_api_options"])])
@@ -237,7 +238,7 @@ def test_vllm_is_told_how_to_draft(speculate: str, told: dict[str, object], vers
 def test_a_draft_model_is_named_by_its_checkpoint() -> None:
     told = yaml(files_of("vllm", model="llama3-70b", speculate="draft llama3-8b 4 tp1")["vllm.yaml"])
     config = json.loads(told["speculative-config"])
-    assert config["model"].endswith("Llama-3-8B")
+    assert config["model"].endswith("Llama-3-8B-Instruct")
     assert config["draft_tensor_parallel_size"] == 1
 
 
