@@ -7,7 +7,20 @@ import pytest
 
 from tests.everyday.asking import Reply, ask
 
-ASKED = ("--engine", "sglang", "--weights", "fp8-block", "--input", "256", "--output", "16", "--load", "closed 4")
+ASKED = (
+    "--engine",
+    "sglang",
+    "--weights",
+    "fp8-block",
+    "--input",
+    "256",
+    "--output",
+    "16",
+    "--load",
+    "closed 4",
+    "--requests",
+    "8",
+)
 
 
 def pools(folder: Path, decode: str, *, on: str = "dgx-h200/16") -> Reply:
