@@ -44,7 +44,7 @@ def main() -> None:
     estimated, _ = timed(lambda: volvelle.estimate("llama3-405b", **asked))
     ranking = search(Space(), step, cluster, ClosedForm(), top=1024)
     made = Layouts(None, step, ClosedForm().estimate(step, cluster, ranking.best[0].mapping))
-    layouts = made.merged(ranking.best, 64)
+    layouts = made.merged(ranking.best)[:64]
     few_time, few = timed(lambda: contest(step, cluster, layouts, ClosedForm(), samples=4096), 1)
     _, many = timed(lambda: contest(step, cluster, layouts, ClosedForm(), samples=2**14), 1)
     moved = max(abs((a.p_best or 0.0) - (b.p_best or 0.0)) for a, b in zip(few.layouts, many.layouts, strict=True))

@@ -31,8 +31,9 @@ def test_a_layout_whose_counts_do_not_divide_has_no_speed(tmp_path: Path, words:
     text = ask(tmp_path, "estimate", *words.split()).out
     assert "no speed: counts do not divide" in text
     assert "why it cannot run" in text
+    of_itself = text.partition("fix:")[0]  # a fix has a speed: it was tried
     for word in ("MFU", "/step", "tokens/s", "hidden:"):
-        assert word not in text
+        assert word not in of_itself
 
 
 def test_a_layout_that_only_memory_forbids_keeps_its_speed(tmp_path: Path) -> None:

@@ -32,11 +32,11 @@ def print_brief_estimate(answer: Answer) -> None:
             f"[bold]{show(estimate.time, SECONDS)}/step[/bold]{span}; {percent(estimate.utilisation)} MFU, "
             f"{whole_text(estimate.tokens_per_second)} tokens/s"
         )
-    console.print(
-        f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)} on the fullest rank: "
-        f"{fits_text(estimate)}"
-    )
     if answer.speed is not None:
+        console.print(
+            f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)} on the fullest rank: "
+            f"{fits_text(estimate)}"
+        )
         console.print(money_text(answer))
         if answer.difference is not None:
             console.print("\n".join(difference_lines(answer.difference)))
@@ -47,8 +47,8 @@ def print_brief_estimate(answer: Answer) -> None:
         console.print(f"time: {', '.join(told)}{' …' if len(parts) > _PARTS else ''}")
     for violation in estimate.violations[:_PROBLEMS]:
         console.print(Text("cannot run: ", style="bold red") + Text(violation.problem, style="default"))
-        for cure in violation.cures[:1]:
-            console.print(f"  fix: {cure}", markup=False)
+    for cure in estimate.violations[0].cures[:1] if estimate.violations else ():
+        console.print(f"  fix: {cure}", markup=False)
     console.print(MORE, style="dim")
 
 

@@ -23,6 +23,7 @@ _BAR = 8
 _BARRED = 80
 """Columns of a terminal from which on there is room for bars."""
 _GRAPHS = {Graphs.ROUTER: "routing", Graphs.ATTENTION: "all but experts", Graphs.WHOLE: "the whole step"}
+NO_REMEDY = "no change of one or two options that was tried makes it run, and no larger machine of this kind"
 _MASKED = "; attention counts in full, but kernels skip what its mask hides"
 
 
@@ -31,7 +32,9 @@ def print_estimate(answer: Answer, *, detail: bool = False) -> None:
     console = wide_console(console=Console(highlight=False))
     console.print(_headline(answer))
     if answer.estimate.violations:
-        console.print(violations_panel(answer.estimate.violations, title="why it cannot run"))
+        console.print(violations_panel(answer.estimate.violations, title="why it cannot run", no_cure=NO_REMEDY))
+    if answer.speed is None:
+        return  # no memory, no inputs: there is no such layout
     if answer.speed is not None:
         console.print(_time(answer, detail=detail, bars=console.width >= _BARRED))
         if detail:
@@ -83,11 +86,11 @@ def _headline(answer: Answer) -> Panel:
     if answer.speed is not None:
         _speed(text, answer.speed)
         text.append(use_text(answer) + "\n")
-    text.append(
-        f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)} on the fullest rank "
-        f"({estimate.worst_rank}): {fits_text(estimate)}\n"
-    )
-    away = estimate.facts.get("host_memory_bytes")
+        text.append(
+            f"{show(estimate.memory_bytes, BYTES)} of {show(estimate.capacity, BYTES)} on the fullest rank "
+            f"({estimate.worst_rank}): {fits_text(estimate)}\n"
+        )
+    away = estimate.facts.get("host_memory_bytes") if answer.speed is not None else None
     if away is not None and cluster.host_memory is not None:
         text.append(f"{show(away, BYTES)} of {show(float(cluster.host_memory), BYTES)} of host memory, a chip\n")
     if answer.speed is not None:

@@ -18,24 +18,30 @@ def violations_panel(violations: Sequence[Violation], *, title: str, no_cure: st
 
 
 def violations_text(violations: Sequence[Violation], *, style: str, no_cure: str = "") -> Text:
-    """The same as it stands in a panel."""
+    """The same as it stands in a panel; a cure of several problems is printed once, after the last of them."""
     text = Text()
     for index, violation in enumerate(violations):
         text.append(("\n" if index else "") + violation.problem, style=style)
-        for place, cure in enumerate(violation.cures):
+        later = {cure for other in violations[index + 1 :] for cure in other.cures}
+        for place, cure in enumerate(cure for cure in violation.cures if cure not in later):
             text.append(f"\n  {'or: ' if place else 'fix:'} {cure}")
-        if no_cure and not violation.cures:
+        if no_cure and not violation.cures and index == len(violations) - 1:
             text.append(f"\n  {no_cure}")
     return text
 
 
 def brief_violations(violations: Sequence[Violation]) -> Iterator[str]:
-    """Each problem on a line, with its first cures."""
-    for violation in violations:
+    """Each problem on a line, with its first cures; a cure of several problems is printed once."""
+    for index, violation in enumerate(violations):
         yield f"cannot run: {violation.problem}"
-        yield from (f"  fix: {cure}" for cure in violation.cures[:_CURES])
+        later = {cure for other in violations[index + 1 :] for cure in other.cures}
+        yield from (f"  fix: {cure}" for cure in violation.cures[:_CURES] if cure not in later)
 
 
 def violation_warnings(violations: Sequence[Violation]) -> list[str]:
     """Each problem with its first cures, in one sentence."""
-    return [f"cannot run: {found.problem}; {' or '.join(found.cures[:_CURES])}" for found in violations]
+    return [f"cannot run: {'; '.join((found.problem, *_either(found.cures[:_CURES])))}" for found in violations]
+
+
+def _either(cures: Sequence[str]) -> tuple[str, ...]:
+    return (" or ".join(cures),) if cures else ()

@@ -39,9 +39,11 @@ from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimators import CLOSED, ESTIMATORS, EVENT
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
 from volvelle.verbs.outside import refuse_outside
-from volvelle.verbs.question import question_of
+from volvelle.verbs.question import completed, machines_of, question_of
+from volvelle.verbs.remedies import layout_remedies
 from volvelle.verbs.stragglers import Straggler, stragglers_of
 from volvelle.verbs.trained import Trained, trained
+from volvelle.verbs.training_step import split_off_tuning
 from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
@@ -310,6 +312,19 @@ def estimate(
         )
     else:
         timed, samples = ESTIMATORS[estimator](step, cluster, mapping, seed)
+    if timed.violations:
+        layout = split_off_tuning(choices)[1]
+
+        def changed(there: Cluster, change: Mapping[str, Any]) -> ParallelMapping:
+            found = completed(there, {**layout, **change}) if layout else replace(mapping, **change)
+            if estimator == EVENT:
+                _supported(step, found)
+            return found
+
+        machine = machines_of(on, catalogue_of(catalogue), stack=stack, margin=margin, changes=set)
+        problems = [violation.name for violation in timed.violations]
+        remedies = layout_remedies(step, cluster, mapping, problems, completed=changed, machine=machine)
+        timed = replace(timed, violations=tuple(replace(one, cures=remedies) for one in timed.violations))
     if timed.could_exist:
         refuse_outside(step, cluster, mapping, timed.time_range, anyway=anyway)
     costs = (
@@ -330,6 +345,15 @@ def estimate(
         stragglers=slow,
         run=None if tokens is None or not timed.could_exist else run_of(tokens, timed, costs, cluster),
     )
+
+
+def _supported(step: TrainingStep, mapping: ParallelMapping) -> None:
+    """Raise an error if the event estimator cannot replay a layout."""
+    from volvelle.estimators.event_driven.estimator import EventDriven  # noqa: PLC0415 - keeps start-up short
+
+    problem = EventDriven().problem(step, mapping)
+    if problem is not None:
+        raise MappingError(problem.problem)
 
 
 def run_of(tokens: str | float, timed: Timed, costs: Costs, cluster: Cluster) -> TrainingRun:

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
+from volvelle.catalogue import Catalogue
 from volvelle.domains import EXPERT_LOAD, MARGIN, SEQUENCES, WIDTH, within_domains
 from volvelle.errors import DescriptionError, MappingError, UnknownNameError
-from volvelle.mapping.axes import DATA, PIPELINE, TAKING, TENSOR
+from volvelle.mapping.axes import DATA, TAKING
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import NO_BATCH, Folder, Machine, Model, catalogue_of, cluster_of, forward_pass
+from volvelle.verbs.remedies import Machines, layout_remedies
 from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.what_if import Changes
 from volvelle.workload.graph import Workload
@@ -54,15 +56,46 @@ def question_of(
     _, forward, notes = forward_pass(model, known, sequence)
     recipe, choices = split_off_tuning(choices)
     step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
+    machine = machines_of(on, known, stack=stack, margin=margin, changes=set)
     if mapping is None:
-        mapping = _layout(cluster, choices)
+        mapping = layout_of(step, cluster, choices, machine)
     elif choices:
         raise MappingError(f"both a mapping and {', '.join(sorted(choices))} are given; give one or the other")
     return Question(model=forward.name, step=step, cluster=cluster, mapping=mapping, notes=notes)
 
 
-def _layout(cluster: Cluster, choices: Mapping[str, Any]) -> ParallelMapping:
-    """A layout from its fields; replicas take the chips that are left, and what has nothing to split is off."""
+def machines_of(
+    on: Machine, known: Catalogue, *, stack: str, margin: str | float | None, changes: Changes | None
+) -> Machines | None:
+    """Return what makes other sizes of the machine by name; None: it was not given by name."""
+    if not isinstance(on, str):
+        return None
+    return lambda name: cluster_of(name, known, stack=stack, margin=margin, changes=changes)
+
+
+def layout_of(
+    step: TrainingStep, cluster: Cluster, choices: Mapping[str, Any], machine: Machines | None
+) -> ParallelMapping:
+    """Return a layout from its fields; if it needs more chips than there are, raise an error with tried remedies."""
+    found = completed(cluster, choices)
+    if found.chips <= cluster.accelerators or choices.get(DATA.name) is not None:
+        return found
+    others = [axis for axis in TAKING if axis is not DATA]
+    shown = " × ".join(f"{axis.name} {getattr(found, axis.name)}" for axis in others)
+    remedies = layout_remedies(
+        step,
+        cluster,
+        found,
+        ("chips",),
+        completed=lambda there, change: completed(there, {**choices, **change}),
+        machine=machine,
+    )
+    told = f"; {' or '.join(remedies)}" if remedies else ""
+    raise MappingError(f"{shown} needs {found.chips} accelerators, but {cluster.name} has {cluster.accelerators}{told}")
+
+
+def completed(cluster: Cluster, choices: Mapping[str, Any]) -> ParallelMapping:
+    """Return a layout from its fields: replicas take the chips that are left, and what has nothing to split is off."""
     known = [field.name for field in fields(ParallelMapping)]
     for name in choices:
         if name not in known:
@@ -70,15 +103,7 @@ def _layout(cluster: Cluster, choices: Mapping[str, Any]) -> ParallelMapping:
     given = {name: value for name, value in choices.items() if name != DATA.name or value is not None}
     mapping = ParallelMapping(**given)
     if DATA.name not in given:
-        others = [axis for axis in TAKING if axis is not DATA]
-        if mapping.chips > cluster.accelerators:
-            shown = " × ".join(f"{axis.name} {getattr(mapping, axis.name)}" for axis in others)
-            raise MappingError(
-                f"{shown} needs {mapping.chips} accelerators, but "
-                f"{cluster.name} has {cluster.accelerators}; lower {TENSOR.flag} or {PIPELINE.flag}, or ask for "
-                f"{cluster.name.partition('/')[0]}/{mapping.chips}"
-            )
-        mapping = replace(mapping, data=cluster.accelerators // mapping.chips)
+        mapping = replace(mapping, data=max(1, cluster.accelerators // mapping.chips))
     return replace(
         mapping,
         sequence_parallel=mapping.sequence_parallel and mapping.tensor > 1,

@@ -31,16 +31,16 @@ def divisors(number: int) -> list[int]:
     return sorted({*small, *(number // d for d in small)})
 
 
-def _near(options: Iterable[int], value: int) -> list[int]:
-    """The nearest option on each side."""
+def nearest_options(options: Iterable[int], value: int, most: int = 1) -> list[int]:
+    """Return the nearest options on each side of a value, `most` of each, in order."""
     ordered = sorted(set(options))
-    below = [option for option in ordered if option < value][-1:]
-    above = [option for option in ordered if option > value][:1]
+    below = [option for option in ordered if option < value][-most:]
+    above = [option for option in ordered if option > value][:most]
     return below + above
 
 
 def _offer(flag: str, options: Iterable[int], value: int) -> tuple[str, ...]:
-    return tuple(f"--{flag} {option}" for option in _near(options, value))
+    return tuple(f"--{flag} {option}" for option in nearest_options(options, value))
 
 
 # -- chips ---------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from volvelle.estimators.result import Violation
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.quantities import BYTES, show
 from volvelle.system.cluster import Cluster
+from volvelle.verbs.remedies import tried
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import FORMATS
@@ -37,29 +38,59 @@ def memory_of(question: ServingQuestion, instance: Instance, cluster: Cluster) -
 def violations(
     question: ServingQuestion, instance: Instance, cluster: Cluster, *, catalogue: Catalogue, shape: Transformer
 ) -> tuple[Violation, ...]:
-    """Why it cannot be served so; nothing: it can."""
-    held, found = memory_of(question, instance, cluster), []
-    rules = instance.rules()
+    """Why it cannot be served so, each with changes that were tried: with them it can; nothing: it can."""
+
+    def works(changed: ServingQuestion) -> bool:
+        machine = cluster if changed.on == question.on else catalogue.cluster(changed.on)
+        return not _problems(changed, changed.instance(catalogue, shape, machine), machine)
+
+    found = []
+    for name, problem in _problems(question, instance, cluster).items():
+        candidates = _candidates(name, question, instance, cluster, catalogue, shape)
+        cures = tuple(dict.fromkeys(changed.command for changed in tried(candidates, works)))
+        found.append(Violation(name=name, problem=problem, cures=cures))
+    return tuple(found)
+
+
+def _problems(question: ServingQuestion, instance: Instance, cluster: Cluster) -> dict[str, str]:
+    """Return why it cannot be served so, by the name of what forbids it."""
+    held, rules, found = memory_of(question, instance, cluster), instance.rules(), {}
     if not held.fits:
-        cures = tuple(dict.fromkeys(_cures(question, held, instance, cluster, catalogue, shape)))
-        found.append(Violation(name="memory", problem=_problem(question, held, instance), cures=cures))
+        found["memory"] = _problem(question, held, instance)
     if held.sequences > rules.max_sequences:
-        most = rules.max_sequences * ranks(instance.layout, cluster)
-        wider = (question.changed(max_seqs=held.sequences).command,) if held.fits else ()
-        cures = (*wider, question.changed(batch=min(most, _most(held, instance, cluster))).command)
-        problem = f"{held.sequences:,} sequences at once are more than the {rules.max_sequences:,} of {_name(instance)}"
-        found.append(Violation(name="sequences", problem=problem, cures=cures))
+        found["sequences"] = (
+            f"{held.sequences:,} sequences at once are more than the {rules.max_sequences:,} of {_name(instance)}"
+        )
     longest = question.longest(question.input_tokens)
     if not rules.chunks and longest > rules.token_budget:
-        problem = (
+        found["token budget"] = (
             f"a prompt of {longest:,} tokens is more than the {rules.token_budget:,} of a step of "
             f"{_name(instance)}, which does not cut prompts"
         )
-        longer = question.changed(max_batched_tokens=longest).command
-        cut = question.changed(chunked_prefill=True).command
-        alike = (question.changed(lengths="fixed").command,) if question.input_tokens <= rules.token_budget else ()
-        found.append(Violation(name="token budget", problem=problem, cures=(cut, longer, *alike)))
-    return tuple(found)
+    return found
+
+
+def _candidates(
+    name: str,
+    question: ServingQuestion,
+    instance: Instance,
+    cluster: Cluster,
+    catalogue: Catalogue,
+    shape: Transformer,
+) -> Iterator[ServingQuestion]:
+    """Yield changed questions that may have no such problem."""
+    held, rules = memory_of(question, instance, cluster), instance.rules()
+    if name == "memory":
+        yield from _cures(question, held, instance, cluster, catalogue, shape)
+    elif name == "sequences":
+        most = rules.max_sequences * ranks(instance.layout, cluster)
+        yield question.changed(max_seqs=held.sequences)
+        yield question.changed(batch=max(1, min(most, _most(held, instance, cluster))))
+    else:
+        yield question.changed(chunked_prefill=True)
+        yield question.changed(max_batched_tokens=question.longest(question.input_tokens))
+        if question.input_tokens <= rules.token_budget:
+            yield question.changed(lengths="fixed")
 
 
 def _most(held: HeldMemory, instance: Instance, cluster: Cluster) -> int:
@@ -97,11 +128,11 @@ def _cures(
     cluster: Cluster,
     catalogue: Catalogue,
     shape: Transformer,
-) -> Iterator[str]:
+) -> Iterator[ServingQuestion]:
     """Single changes first: a smaller batch, more chips, narrower weights, a narrower cache; then a larger machine."""
     most = min(_most(held, instance, cluster), ranks(instance.layout, cluster) * instance.rules().max_sequences)
     if question.batch is not None and most:
-        yield question.changed(batch=most).command
+        yield question.changed(batch=most)
 
     def fits(changed: ServingQuestion, machine: Cluster) -> bool:
         try:
@@ -113,21 +144,21 @@ def _cures(
     for times in (2**power for power in range(1, _DOUBLINGS)):
         wider = question.changed(tensor=degrees.tensor * times)
         if fits(wider, cluster):
-            yield wider.command
+            yield wider
             break
     kept = instance.served.expert_format.bytes
     for name in (name for name in _NARROWER if FORMATS[name].bytes < kept):
         if fits(narrower := question.changed(weights=name), cluster):
-            yield narrower.command
+            yield narrower
             break
     if question.kv != "fp8" and fits(smaller := question.changed(kv="fp8"), cluster):
-        yield smaller.command
+        yield smaller
     yield from _larger(question, degrees, cluster, catalogue, fits)
 
 
 def _larger(
     question: ServingQuestion, degrees: ServingLayout, cluster: Cluster, catalogue: Catalogue, fits: Fits
-) -> Iterator[str]:
+) -> Iterator[ServingQuestion]:
     """The same kind of machine with more chips: a wider instance within a node, then more stages."""
     kind = cluster.name.partition("/")[0]
     for times in (2**power for power in range(1, _DOUBLINGS + 1)):
@@ -145,5 +176,5 @@ def _larger(
         ):
             larger = question.changed(on=name, **changes)
             if fits(larger, machine):
-                yield larger.command
+                yield larger
                 return

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 from volvelle.applications.serving.evidence.basis import ServingBasis, bases_of_pools, basis_words, load_kind
@@ -18,7 +19,7 @@ from volvelle.domains import (
     STEP_BUDGET,
     within_domains,
 )
-from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, UnknownNameError, VolvelleError
+from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, UnknownNameError
 from volvelle.estimators.result import Range, Violation
 from volvelle.interchange.load_words import read_load
 from volvelle.interchange.pool_words import read_pool
@@ -26,6 +27,7 @@ from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
+from volvelle.verbs.remedies import tried
 from volvelle.verbs.serving.checkpoint import (
     check_context,
     checkpoint_notes,
@@ -302,25 +304,26 @@ def _violations(
                 f"prefill: a prompt of {tokens:,} tokens is more than the {rules.token_budget:,} of a step of "
                 f"{pool.instance.engine.title}, which does not cut prompts"
             )
-            cut, longer = question.changed(chunked_prefill=True), question.changed(max_batched_tokens=tokens)
-            yield Violation(name="token budget", problem=problem, cures=(cut.command, longer.command))
+
+            def works(changed: SplitQuestion, name: str = pool.name, cluster: Cluster = pool.cluster) -> bool:
+                other = pool_of(changed, name, shape, cluster, known)
+                allowed = other.instance.rules()
+                return other.memory.fits and (allowed.chunks or allowed.token_budget >= changed.of(name).input_tokens)
+
+            candidates = (question.changed(chunked_prefill=True), question.changed(max_batched_tokens=tokens))
+            cures = tuple(changed.command for changed in tried(candidates, works))
+            yield Violation(name="token budget", problem=problem, cures=cures)
 
 
 def _cures(question: SplitQuestion, pool: SplitPool, shape: Transformer, known: Catalogue) -> Iterator[str]:
     words = question.words(pool.name)
     tensor = pool.instance.layout.tensor
-    wider = (("tensor", replace(words, tensor=tensor * times)) for times in _TIMES)
-    narrower = (("weights", replace(words, weights=name)) for name in ("fp8", "nvfp4"))
-    told = set()
-    for kind, other in (*wider, *narrower):
-        changed = question.changed(**{pool.name: other})
-        try:
-            fits = pool_of(changed, pool.name, shape, pool.cluster, known).memory.fits
-        except VolvelleError:
-            continue  # there is no such layout, or no such kernel
-        if fits and kind not in told:
-            told.add(kind)
-            yield changed.command
+    wider = (replace(words, tensor=tensor * times) for times in _TIMES)
+    narrower = (replace(words, weights=name) for name in ("fp8", "nvfp4"))
+    for several in (wider, narrower):
+        candidates = (question.changed(**{pool.name: other}) for other in several)
+        works = tried(candidates, lambda changed: pool_of(changed, pool.name, shape, pool.cluster, known).memory.fits)
+        yield from (changed.command for changed in islice(works, 1))
 
 
 def _answer(
