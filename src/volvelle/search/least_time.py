@@ -8,7 +8,7 @@ from volvelle.mapping.lowered_model import step_flops
 from volvelle.mapping.parallelism import MappingTable, Recompute, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.attention import ATTENTION_CORE
-from volvelle.workload.graph import Phase, Unit
+from volvelle.workload.operations import Phase, Unit
 from volvelle.workload.training import TrainingStep
 
 
