@@ -20,7 +20,13 @@ def shell(line: str, folder: Path, **environment: str) -> subprocess.CompletedPr
     script = folder / "volvelle"
     script.write_text(f'#!/bin/bash\nexec {sys.executable} -c "from volvelle.cli import main; main()" "$@"\n')
     script.chmod(0o755)
-    known = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1", **environment}
+    known = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "src"),
+        "NO_COLOR": "1",
+        "VOLVELLE_PROGRESS": "never",
+        **environment,
+    }
     words = ["bash", "-o", "pipefail", "-c", line]
     return subprocess.run(words, capture_output=True, text=True, check=False, env=known, cwd=folder)
 

@@ -10,6 +10,7 @@ import click
 from volvelle.cli.commands import ALSO, MEANT, VARIABLE, VERBS
 from volvelle.cli.exits import exit_status
 from volvelle.cli.suggestions import SuggestingGroup
+from volvelle.cli.waiting import progress_lines
 from volvelle.input_limits import refuse_remote
 
 
@@ -44,7 +45,7 @@ def _volvelle() -> None:
     are.
 
     Exit status: 0 answered, 1 answered but it cannot run, 2 the question made no sense, 3 a defect of volvelle itself,
-    130 interrupted.
+    130 interrupted. In a pipe, progress goes to standard error after 2 s (VOLVELLE_PROGRESS=never: not at all).
     """
 
 
@@ -67,4 +68,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def main() -> None:
     """Entry point of the command."""
-    sys.exit(run())
+    words = sys.argv[1:]
+    # Not in `run`: whoever asks in a process of their own reads no lines of another thread.
+    with progress_lines(" ".join(["volvelle", *words[:1]])):
+        status = run()
+    sys.exit(status)

@@ -9,6 +9,7 @@ from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.options.layout import layout_values, values_given
 from volvelle.cli.options.shared import batch_options, expert_load_option, machine_options, margin_option, run_options
 from volvelle.cli.options.tuning import tuning_options
+from volvelle.cli.waiting import waiting
 from volvelle.cli.words import Within
 from volvelle.domains import SEED
 from volvelle.report.documents.document import json_text
@@ -40,7 +41,8 @@ def compare(
     """
     from volvelle.verbs.compare import compare as verb  # noqa: PLC0415 - keeps start-up short
 
-    found = verb(*alternatives, **values_given(question))
+    with waiting(f"comparing {len(alternatives)} alternatives"):
+        found = verb(*alternatives, **values_given(question))
     if html is not None:
         from volvelle.report.page.compare import compare_page  # noqa: PLC0415 - keeps start-up short
 

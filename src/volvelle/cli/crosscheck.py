@@ -13,7 +13,7 @@ from volvelle.cli.options.shared import (
     stack_options,
 )
 from volvelle.cli.options.tuning import tuning_options
-from volvelle.cli.waiting import counting
+from volvelle.cli.waiting import counting, waiting
 from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import SEED
 
@@ -71,7 +71,8 @@ def crosscheck(
             raise click.UsageError(f"{name} is missing; name a step to check, or ask for --suite")
     from volvelle.verbs.crosscheck.crosscheck import crosscheck as verb  # noqa: PLC0415 - keeps start-up short
 
-    answer = verb(model, **unlisted(question))
+    with waiting("timing the step by several estimators"):
+        answer = verb(model, **unlisted(question))
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
 

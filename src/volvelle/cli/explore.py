@@ -11,7 +11,7 @@ import click
 from volvelle.cli.exits import Interrupted
 from volvelle.cli.html_page import command_line, html_option, write_page
 from volvelle.cli.options.shared import machine_options, stack_options
-from volvelle.cli.waiting import watched
+from volvelle.cli.waiting import counting, waiting, watched
 from volvelle.cli.words import Output, Within
 from volvelle.domains import MARGIN, PROCESSES, SEQUENCES
 
@@ -119,7 +119,8 @@ def explore(
     if done.rows and not as_json:
         rate = f"{done.rows / done.seconds:,.0f} a second"
         click.echo(f"{done.rows:,} points in {done.seconds:.1f} s, {rate}", err=True)
-    met = _inverted(done, invert, as_json=as_json) if invert is not None else _answered(done, html, as_json=as_json)
+    with waiting("finding the best points and what limits them"):
+        met = _inverted(done, invert, as_json=as_json) if invert is not None else _answered(done, html, as_json=as_json)
     if not met:
         ctx.exit(1)
 
@@ -128,7 +129,15 @@ def explore(
 def _bar(total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     """A progress bar with rate on standard error, for runs that take longer than a moment."""
     if quiet or not watched():
-        yield lambda rows: None
+        done = 0
+
+        def noted(rows: int) -> None:
+            nonlocal done
+            done += rows
+            counted(done, total)
+
+        with counting("{:,} of {:,} points", quiet=True, before="exploring") as counted:
+            yield noted
         return
     from rich.console import Console  # noqa: PLC0415 - keeps start-up short
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415

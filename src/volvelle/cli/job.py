@@ -7,6 +7,7 @@ import click
 
 from volvelle.cli.options.layout import layout_values, values_given
 from volvelle.cli.options.shared import batch_options, machine_options, stack_options
+from volvelle.cli.waiting import waiting
 from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import (
     ACCELERATORS,
@@ -99,7 +100,8 @@ def job(ctx: click.Context, /, *, model: str, brief: bool, as_json: bool, check:
     """
     from volvelle.verbs.job.job import job as verb  # noqa: PLC0415 - keeps start-up short
 
-    answer = verb(model, check=check or "", **values_given(question))
+    with waiting("timing the step and its failures"):
+        answer = verb(model, check=check or "", **values_given(question))
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
 

@@ -9,6 +9,7 @@ import click
 from volvelle.catalogue.prices import PriceModel
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.options.shared import machine_options
+from volvelle.cli.waiting import waiting
 from volvelle.cli.words import BRIEF, Lower, Output, Within, Words
 from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH
 from volvelle.estimators.dataflow.on_chip import Overlap
@@ -115,7 +116,8 @@ def map(  # noqa: A001 - the verb's name
     GRAPH is a YAML file of kernels, a model of the catalogue, a Hugging Face config.json, or one of DFModel's
     workloads: gpt3-1t, dlrm-793b, hpl-5m, fft-1t.
     """
-    answer = verb(graph, **question)
+    with waiting("searching for the best mapping"):
+        answer = verb(graph, **question)
     if out is not None:
         from volvelle.report.figures.rendering import save  # noqa: PLC0415 - drawn only where asked for
         from volvelle.report.map_text import map_pictures  # noqa: PLC0415 - drawn only where asked for

@@ -91,7 +91,7 @@ def plan(
     if days is not None or usd is not None:
         _how_many(ctx, model, framework, html=html, as_json=as_json, brief=brief, days=days, usd=usd, **question)
         return
-    with counting("{:,} layouts", quiet=as_json or framework is not None) as progress:
+    with counting("{:,} layouts timed", quiet=as_json or framework is not None, before="searching layouts") as progress:
         ranked = verb(model, framework=framework, progress=progress, **question)
     if html is not None:
         _write(ctx, html, model, ranked)
@@ -148,7 +148,7 @@ def _how_many(
     if question["tokens"] is None:
         raise MappingError("days and money are of a whole run: give --tokens too, like --tokens 2T")
     del question["top"], question["rank"], question["anyway"]
-    with counting("{:,} sizes timed, now {:,} GPUs", quiet=as_json) as progress:
+    with counting("{:,} sizes timed, now {:,} GPUs", quiet=as_json, before="searching layouts") as progress:
         found = how_many(model, progress=progress, **question)
     if html is not None:
         from volvelle.report.page.sizing import sizing_page  # noqa: PLC0415

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from volvelle.cli.options.shared import machine_options
+from volvelle.cli.waiting import waiting
 from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import ACCELERATORS, CLOCK, SEED
 
@@ -51,7 +52,8 @@ def replay(*, as_json: bool, brief: bool, **question: Any) -> None:
     """
     from volvelle.verbs.replay import replay as verb  # noqa: PLC0415 - keeps start-up short
 
-    answer = verb(**question)
+    with waiting("replaying the trace"):
+        answer = verb(**question)
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from volvelle.cli.waiting import watched
+from volvelle.cli.waiting import bar, waiting
 from volvelle.cli.words import Output
 
 if TYPE_CHECKING:
@@ -60,15 +60,11 @@ def dfmodel(*, only: tuple[str, ...], as_json: bool, out: Path | None) -> None:
 
 def _solved(names: tuple[str, ...]) -> "list[Item]":
     """The items, with a bar where somebody watches."""
-    from rich.console import Console  # noqa: PLC0415 - short start-up
-    from rich.progress import Progress  # noqa: PLC0415 - short start-up
-
     from volvelle.catalogue.published.dfmodel import dfmodel as published  # noqa: PLC0415 - short start-up
     from volvelle.reproductions.dfmodel.text import Reproduction  # noqa: PLC0415 - short start-up
 
-    with Progress(console=Console(stderr=True), transient=True, disable=not watched()) as bar:
-        task = bar.add_task("mapping", total=Reproduction.steps(names))
-        study = Reproduction(published(), advance=lambda: bar.advance(task))
+    with bar("mapping", total=Reproduction.steps(names)) as advance:
+        study = Reproduction(published(), advance=advance)
         return [study.item(name) for name in names]
 
 
@@ -83,7 +79,8 @@ def comet(*, only: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     from volvelle.catalogue.published.comet import comet as published  # noqa: PLC0415 - short start-up
     from volvelle.reproductions.comet.text import comet_document, comet_item  # noqa: PLC0415 - short start-up
 
-    items = [comet_item(published(), name) for name in dict.fromkeys(only or _COMET)]
+    with waiting("computing the figures of COMET"):
+        items = [comet_item(published(), name) for name in dict.fromkeys(only or _COMET)]
     _write(items, out)
     if as_json:
         click.echo(json.dumps(comet_document(items), indent=2, ensure_ascii=False))
@@ -102,7 +99,8 @@ def pitfalls(*, only: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     from volvelle.catalogue.published.pitfalls import pitfalls_talk  # noqa: PLC0415 - short start-up
     from volvelle.reproductions.pitfalls.study import pitfalls_item  # noqa: PLC0415 - short start-up
 
-    items = [pitfalls_item(pitfalls_talk(), name) for name in dict.fromkeys(only or _PITFALLS)]
+    with waiting("computing the figures of the talk"):
+        items = [pitfalls_item(pitfalls_talk(), name) for name in dict.fromkeys(only or _PITFALLS)]
     _write(items, out)
     if as_json:
         click.echo(json.dumps({item.name: item.document for item in items}, indent=2, ensure_ascii=False))

@@ -54,7 +54,7 @@ def scale(
 
     if plot is not None and plot.suffix not in (".svg", ".png"):
         raise click.BadParameter(f"{plot.name} ends neither in .svg nor in .png", param_hint="--plot")
-    with counting("{:,} accelerators", quiet=as_json) as progress:
+    with counting("{:,} accelerators", quiet=as_json, before="searching layouts") as progress:
         answer = verb(model, growth="strong" if strong else "weak", progress=progress, **question)
     if plot is not None and answer.first is not None:
         from volvelle.report.figures.rendering import save  # noqa: PLC0415 - pictures are slow

@@ -4,15 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import Progress
 
 from volvelle.applications.contract import AnyApplication
 from volvelle.applications.validation import validate as validated
 from volvelle.cli.application_commands import DATA, JSON, ApplicationGroup, chosen, own_options
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.own_runs.validate_calibration import validate_calibration
-from volvelle.cli.waiting import watched
+from volvelle.cli.waiting import bar, waiting
 from volvelle.cli.words import Output, Within
 from volvelle.domains import ROWS
 from volvelle.report.applications.documents import validation_document
@@ -51,10 +49,8 @@ def _command(application: AnyApplication) -> click.Command:
             raise click.BadParameter(f"{plot.name} ends neither in .svg nor in .png", param_hint="--plot")
         options = chosen(application.validate_options, given)
         table = application.asked_rows(data, **options).only((group,) if group else ())
-        # A bar where somebody watches.
-        with Progress(console=Console(stderr=True), transient=True, disable=not watched()) as bar:
-            task = bar.add_task("predicting", total=len(table.rows))
-            validation = validated(application, table, advance=lambda: bar.advance(task))
+        with bar("predicting rows", total=len(table.rows)) as advance:
+            validation = validated(application, table, advance=advance)
         write_page(html, lambda command: validation_page(application, validation, command=command))
         if plot is not None:
             save(validation_picture(application, validation), plot)
@@ -86,9 +82,8 @@ def intervals(*, as_json: bool) -> None:
         print_intervals,
     )
 
-    with Progress(console=Console(stderr=True), transient=True, disable=not watched()) as bar:
-        task = bar.add_task("predicting", total=None)
-        report = interval_report(advance=lambda: bar.advance(task))
+    with bar("predicting rows", total=None) as advance:
+        report = interval_report(advance=advance)
     if as_json:
         click.echo(json_text("validate", intervals_document(report)))
     else:
@@ -111,7 +106,8 @@ def goodput(*, worst: int, markdown: bool, as_json: bool) -> None:
     )
     from volvelle.verbs.validate import validate as verb  # noqa: PLC0415 - keeps start-up short
 
-    answer = verb("goodput")
+    with waiting("predicting reported runs"):
+        answer = verb("goodput")
     if as_json:
         click.echo(json_text("validate", goodput_document(answer.result, answer.figures)))
     elif markdown:

@@ -13,6 +13,7 @@ from volvelle.cli.options.shared import (
     stack_options,
 )
 from volvelle.cli.options.tuning import tuning_options
+from volvelle.cli.waiting import waiting
 from volvelle.cli.words import Lower, Within
 from volvelle.domains import SAMPLES, SEED
 
@@ -41,7 +42,8 @@ def why_unsure(*, model: str, as_json: bool, **question: Any) -> None:
     """
     from volvelle.verbs.why_unsure import why_unsure as verb  # noqa: PLC0415 - keeps start-up short
 
-    found = verb(model, **unlisted(question))
+    with waiting("sampling every uncertain number"):
+        found = verb(model, **unlisted(question))
     if as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415
 

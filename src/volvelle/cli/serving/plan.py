@@ -152,7 +152,7 @@ def plan_serving(
         check_engines()
         if figure.suffix not in (".svg", ".png"):
             raise click.UsageError(f"--figure is {str(figure)!r}; its name must end in .svg or .png")
-    with counting("{:,} of {:,} candidates", quiet=as_json) as progress:
+    with counting("{:,} of {:,} {}", quiet=as_json, before="listing candidates") as progress:
         found = verb(model, progress=progress, **question)
     if figure is not None:
         from volvelle.report.figures.rendering import save  # noqa: PLC0415 - only where it is drawn

@@ -49,8 +49,8 @@ from volvelle.workload.serving.limits import LatencyLimit
 
 _MORE = 3
 """Layouts that are kept beside those that are shown, in case a longer run breaks limits."""
-Progress = Callable[[int, int], None]
-"""Told how many candidates are done, of how many."""
+Progress = Callable[[int, int, str], None]
+"""Receives how many are done, of how many, and of what: candidates, or pairs of pools."""
 Words = str | Sequence[str]
 Numbers = int | Sequence[int]
 
@@ -278,7 +278,7 @@ class _Planner:
         best = options[0] if options else None
         full = None if best is None or best.full_precision else self._full(search, considered, options)
         dead = None if best is not None else serving_dead_end(search, found.broken, question, self._serves)
-        pools = split_pools(search, question, clusters, options) if question.split else None
+        pools = split_pools(search, question, clusters, options, progress=self.progress) if question.split else None
         return ServingPlan(
             question=question,
             clusters=clusters,
@@ -310,7 +310,7 @@ class _Planner:
                 assert isinstance(trials, dict), "trials by what was tried"
                 kept.add(trials)
             if self.progress is not None:
-                self.progress(done, considered.count)
+                self.progress(done, considered.count, "candidates")
 
         known = None if kept is None else kept.known
         return run_search(search, considered.groups, top=top, known=known, workers=self.workers, noted=noted)

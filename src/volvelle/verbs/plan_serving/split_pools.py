@@ -1,6 +1,6 @@
 """The cheapest pair of pools, one for prompts and one for answers, that serves a load within limits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from heapq import merge
 
@@ -87,8 +87,12 @@ def split_pools(
     options: Sequence[ServingOption] = (),
     *,
     most: int = MOST,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> SplitPools:
-    """Pools in the order of what they take, until what is left takes more than what was found."""
+    """Pools in the order of what they take, until what is left takes more than what was found.
+
+    `progress` receives how many pairs were simulated, of how many at most.
+    """
     kinds = split_kinds(search, question, clusters, options)
     looked = _Looked(search)
     ordered = merge(*(kind.pairs() for kind in kinds), key=lambda pair: pair.spent)
@@ -100,9 +104,14 @@ def split_pools(
             break
         if pair.prompts in looked.too_slow:
             continue
+        if progress is not None:
+            progress(looked.tried, most, "pairs of pools")
         looked.take(pair)
     if looked.best is None and (looked.capped or looked.nearest is None):
-        for pair in _whole(kinds):
+        whole = list(_whole(kinds))
+        for place, pair in enumerate(whole):
+            if progress is not None:
+                progress(place, len(whole), "pairs of pools on the whole machine")
             looked.take(pair)
     best = None if looked.best is None else _in_full(search, looked.best)
     return SplitPools(

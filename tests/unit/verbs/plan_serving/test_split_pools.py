@@ -47,6 +47,13 @@ def plan() -> ServingPlan:
     return planned(*BOTH, split=True)
 
 
+def test_progress_is_reported_for_candidates_and_for_pairs_of_pools() -> None:
+    told: list[tuple[int, int, str]] = []
+    planned(*BOTH, split=True, progress=lambda *numbers: told.append(numbers))
+    assert {what for _, _, what in told} >= {"candidates", "pairs of pools"}
+    assert all(0 <= done <= of for done, of, _ in told)
+
+
 @pytest.mark.parametrize(
     "load", [pytest.param(load, marks=pytest.mark.long if place else ()) for place, load in enumerate(LOADS)]
 )
