@@ -27,7 +27,7 @@ from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, model_of
-from volvelle.verbs.remedies import tried
+from volvelle.verbs.remedies.tried import tried
 from volvelle.verbs.serving.cost import ServingCost, token_cost
 from volvelle.verbs.serving.question import INPUT, OUTPUT
 from volvelle.verbs.serving.request_lengths import request_lengths
