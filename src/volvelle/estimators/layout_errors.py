@@ -25,8 +25,7 @@ def machine_times(
     count = len(mappings)
     machines = variants.take(np.tile(np.arange(samples), count))
     timed = estimator.table(step, machines, mappings.take(np.repeat(np.arange(count), samples)))
-    times: NDArray[np.float64] = np.broadcast_to(timed.time, count * samples).reshape(count, samples)
-    return times
+    return np.broadcast_to(timed.time, count * samples).reshape(count, samples)
 
 
 def layout_errors(
@@ -34,9 +33,8 @@ def layout_errors(
 ) -> NDArray[np.float64]:
     """Factors of time of each layout (rows) in each sample; `spreads` are that of a kind and that of a layout."""
     of_kind, own = spreads
-    return kind_errors(mappings, of_kind, sampler) * np.array(
-        [_error(f"layout {mapping}", own, sampler) for mapping in mappings]
-    )
+    alone = np.array([_error(f"layout {mapping}", own, sampler) for mapping in mappings])
+    return np.asarray(kind_errors(mappings, of_kind, sampler) * alone)
 
 
 def kind_errors(mappings: Sequence[ParallelMapping], spread: float, sampler: Sampler) -> NDArray[np.float64]:
