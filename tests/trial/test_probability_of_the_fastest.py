@@ -5,12 +5,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import volvelle
 from tests.everyday.asking import ask
-from volvelle.laws import model_error
 from volvelle.mapping.parallelism import ParallelMapping, Recompute, Schedule
 from volvelle.report import plan_words
 
@@ -105,21 +103,3 @@ def test_the_range_under_the_likeliest_layout_is_its_own(tmp_path: Path) -> None
     ).estimate.time_range
     assert timed is not None
     assert (plan["range"]["low"], plan["range"]["high"]) == pytest.approx((timed.low, timed.high))
-
-
-def test_chances_of_being_the_fastest_are_those_of_drawn_races() -> None:
-    random = np.random.default_rng(1)
-    spread, drawn = 0.12, 200_000
-    logarithms, runs = random.normal(0.0, 0.1, (6, 2)), random.uniform(0.2, 1.0, (6, 2))
-    runs[0], runs[1] = 1.0, 0.0
-    wins, lags = np.zeros(6), np.zeros(6)
-    for sample in range(2):
-        logs = logarithms[:, sample, None] + spread * random.standard_normal((6, drawn))
-        logs = np.where(random.random(logs.shape) < runs[:, sample, None], logs, np.inf)
-        wins += np.bincount(logs.argmin(axis=0), minlength=6) / drawn / 2
-        lags += np.nansum(np.where(np.isfinite(logs), np.exp(logs - logs.min(axis=0)), 0.0), axis=1) / drawn
-    chances, regrets = model_error.fastest_of_several(logarithms, runs, spread=spread)
-    assert chances == pytest.approx(wins, abs=5e-3)
-    able = [0, 2, 3, 4, 5]
-    assert regrets[able] == pytest.approx(lags[able] / runs[able].sum(axis=1) - 1.0, abs=5e-3)
-    assert np.isnan(regrets[1])

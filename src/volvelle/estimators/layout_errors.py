@@ -25,7 +25,7 @@ def machine_times(
     count = len(mappings)
     machines = variants.take(np.tile(np.arange(samples), count))
     timed = estimator.table(step, machines, mappings.take(np.repeat(np.arange(count), samples)))
-    return np.asarray(np.broadcast_to(timed.time, count * samples).reshape(count, samples))
+    return np.broadcast_to(timed.time, count * samples).reshape(count, samples)
 
 
 def layout_errors(

@@ -40,7 +40,7 @@ from volvelle.verbs.estimators import CLOSED, ESTIMATORS, EVENT
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
 from volvelle.verbs.outside import refuse_outside
 from volvelle.verbs.question import completed, machines_of, question_of
-from volvelle.verbs.remedies import layout_remedies
+from volvelle.verbs.remedies.layouts import layout_remedies
 from volvelle.verbs.stragglers import Straggler, stragglers_of
 from volvelle.verbs.trained import Trained, trained
 from volvelle.verbs.training_step import split_off_tuning

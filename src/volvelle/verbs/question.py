@@ -12,7 +12,7 @@ from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import NO_BATCH, Folder, Machine, Model, catalogue_of, cluster_of, forward_pass
-from volvelle.verbs.remedies import Machines, layout_remedies
+from volvelle.verbs.remedies.layouts import Machines, layout_remedies
 from volvelle.verbs.training_step import split_off_tuning, training_step
 from volvelle.verbs.what_if import Changes
 from volvelle.workload.graph import Workload

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from volvelle.laws.model_error import chance_to_fit, chance_to_fit_too, likelihood_of_alike
+from volvelle.laws.model_error import chance_to_fit, chance_to_fit_too, fastest_of_several, likelihood_of_alike
 from volvelle.spread import LogStudent, model_nodes, model_reach, model_share
 
 
@@ -105,3 +105,21 @@ def test_errors_of_one_source_are_likeliest_by_the_share_that_they_have_alike() 
             errors, error=error, alike=0.0
         )
         assert apart == pytest.approx(dense(alike) - dense(0.0))
+
+
+def test_chances_of_being_the_fastest_are_those_of_drawn_races() -> None:
+    random = np.random.default_rng(1)
+    spread, drawn = 0.12, 200_000
+    logarithms, runs = random.normal(0.0, 0.1, (6, 2)), random.uniform(0.2, 1.0, (6, 2))
+    runs[0], runs[1] = 1.0, 0.0
+    wins, lags = np.zeros(6), np.zeros(6)
+    for sample in range(2):
+        logs = logarithms[:, sample, None] + spread * random.standard_normal((6, drawn))
+        logs = np.where(random.random(logs.shape) < runs[:, sample, None], logs, np.inf)
+        wins += np.bincount(logs.argmin(axis=0), minlength=6) / drawn / 2
+        lags += np.nansum(np.where(np.isfinite(logs), np.exp(logs - logs.min(axis=0)), 0.0), axis=1) / drawn
+    chances, regrets = fastest_of_several(logarithms, runs, spread=spread)
+    assert chances == pytest.approx(wins, abs=5e-3)
+    able = [0, 2, 3, 4, 5]
+    assert regrets[able] == pytest.approx(lags[able] / runs[able].sum(axis=1) - 1.0, abs=5e-3)
+    assert np.isnan(regrets[1])

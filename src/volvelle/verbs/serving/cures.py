@@ -10,7 +10,7 @@ from volvelle.estimators.result import Violation
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.quantities import BYTES, show
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.remedies import tried
+from volvelle.verbs.remedies.tried import tried
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import FORMATS

@@ -27,7 +27,7 @@ from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
-from volvelle.verbs.remedies import tried
+from volvelle.verbs.remedies.tried import tried
 from volvelle.verbs.serving.checkpoint import (
     check_context,
     checkpoint_notes,

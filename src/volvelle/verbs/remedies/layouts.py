@@ -1,13 +1,9 @@
-"""Remedies for questions without an answer: every change is tried before it is offered.
-
-A candidate is a change of the question. `tried` asks again with each and keeps those that lead to an answer. For a
-layout of a training step, `layout_remedies` makes the candidates and tries them all in one table.
-"""
+"""Changes with which the layout of a training step runs, all tried in one table before they are offered."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import Any
 
 from volvelle.errors import VolvelleError
 from volvelle.estimators.training.checks import divisors, nearest_options
@@ -21,7 +17,6 @@ from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
-Candidate = TypeVar("Candidate")
 Changes = Mapping[str, Any]
 """Field of a layout → its new value."""
 Completed = Callable[[Cluster, Changes], ParallelMapping]
@@ -50,17 +45,6 @@ _CONCERN: Mapping[str, tuple[str, ...]] = {
     "host memory": ("offload_weights", "offload_optimiser", "offload_activations", "recompute", "micro_batch"),
 }
 """Check → the fields that it concerns, in the order in which changes of them are offered."""
-
-
-def tried(candidates: Iterable[Candidate], works: Callable[[Candidate], bool]) -> Iterator[Candidate]:
-    """Yield the candidates that lead to an answer; one that is not a valid question does not."""
-    for candidate in candidates:
-        try:
-            found = works(candidate)
-        except VolvelleError:
-            continue
-        if found:
-            yield candidate
 
 
 def layout_remedies(

@@ -1,0 +1,1 @@
+"""Remedies for questions without an answer: every change is tried before it is offered."""
