@@ -92,8 +92,8 @@ class Catalogue:
 
     @property
     def clusters(self) -> Shelf[Cluster]:
-        """All clusters, by name; with a number of accelerators after a slash too."""
-        return Shelf("cluster", self.names("clusters"), self.cluster)
+        """All clusters, by name; a kind of machine without a number of accelerators has an example's."""
+        return Shelf("cluster", self.names("clusters"), self._counted)
 
     @property
     def links(self) -> Shelf[Link]:
@@ -261,6 +261,15 @@ class Catalogue:
         """One node of a machine that is named with or without a number of accelerators."""
         file = self.cluster_file(self._names.known("clusters", name.partition("/")[0]))
         return self.cluster(f"{file.name}/{_node_size(file) or file.default_count or 1}")
+
+    def _counted(self, name: str) -> Cluster:
+        return self.cluster(self.with_count(name))
+
+    def with_count(self, name: str) -> str:
+        """Return the name of a machine with an example's number of accelerators, unless it or its file states one."""
+        template, slash, count = name.partition("/")
+        file = self.cluster_file(self._names.known("clusters", template, count))
+        return name if slash or file.default_count is not None else f"{file.name}/{_usual_count(file)}"
 
     def model(self, name: str) -> Transformer:
         """A model's architecture; by a name on the hub, with the context and weights of that checkpoint."""

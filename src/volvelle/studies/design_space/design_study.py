@@ -123,8 +123,10 @@ class DesignStudy:
 
     @cached_property
     def base(self) -> Cluster:
-        """The machine that axes start from."""
-        return self.machine({})
+        """The machine that axes start from; where an axis gives the number of accelerators, of an example's size."""
+        paths = {path for name, form in self.form.axes.items() for path in form.linked or (name,)}
+        counted = not paths.isdisjoint(("accelerators", "system"))
+        return self.machine({"system": self.catalogue.with_count(self.form.system)} if counted else {})
 
     def machine(self, values: Mapping[str, object]) -> Cluster:
         """The machine with some structural fields."""
