@@ -833,15 +833,18 @@ def catalogue_page(catalogue: volvelle.Catalogue) -> str:
     for name in rooms["clusters"]:
         template = catalogue.cluster_file(name)
         network = " × ".join(f"{one.name} ({one.topology}, {one.size}, `{one.link}`)" for one in template.dimensions)
-        used = {template.count_source, *(figure.source for figure in catalogue.cluster(name).figures.values())}
+        used = {figure.source for figure in catalogue.clusters[name].figures.values()}
+        used |= {template.count_source} - {""}
         used |= {one.size_source for one in template.dimensions if one.size_source}
         clusters.append((f"`{name}`", template.title, f"`{template.chip}`", network, keys(used)))
     for name in rooms["models"]:
         entry = catalogue.model_file(name)
         shape = entry.architecture
-        counts = (shape.layers, shape.hidden, shape.heads, shape.kv_heads, shape.ffn, shape.vocabulary, shape.sequence)
+        counts = (shape.layers, shape.hidden, shape.heads, shape.kv_heads, shape.ffn, shape.vocabulary)
+        context = catalogue.model(name).context
         parameters = f"{float(entry.parameters.value) / 1e9:.4g} B"
-        models.append((f"`{name}`", parameters, *map(str, counts), keys({shape.source, entry.parameters.source})))
+        cells = (*map(str, counts), f"{context:,}" if context else "unknown")
+        models.append((f"`{name}`", parameters, *cells, keys({shape.source, entry.parameters.source})))
     between = "The range in brackets holds the number with 80 % probability."
     parts = [
         "# The catalogue\n\n"
@@ -852,8 +855,8 @@ def catalogue_page(catalogue: volvelle.Catalogue) -> str:
         table(("name", "", "bf16 or fp16", "sustained share", "memory", "memory rate", "sources"), chips),
         f"## Links\n\nRates are of one accelerator, each direction. {between}\n",
         table(("name", "", "rate", "sustained share", "one step", "sources"), links),
-        "## Clusters\n\nTemplates of any size: `NAME/COUNT` takes COUNT accelerators. Network innermost first; each "
-        "level with its shape, its size and its link.\n",
+        "## Clusters\n\n`NAME/COUNT` takes COUNT accelerators; a real machine without a count is taken whole. "
+        "Network innermost first; each level with its shape, its size and its link.\n",
         table(("name", "", "chip", "network", "sources"), clusters),
         "## Models\n",
         table(
@@ -866,7 +869,7 @@ def catalogue_page(catalogue: volvelle.Catalogue) -> str:
                 "key-value heads",
                 "feed-forward",
                 "vocabulary",
-                "sequence",
+                "context",
                 "sources",
             ),
             models,
