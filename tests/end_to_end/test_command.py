@@ -57,7 +57,7 @@ def test_what_cannot_run_is_answered_with_cures_and_status_one() -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("estimate", "gpt3", "--on", "dgx-a100", "--batch", "8"), "did you mean 'gpt3-175b'"),
+        (("estimate", "gpt3", "--on", "dgx-a100/8", "--batch", "8"), "did you mean 'gpt3-175b'"),
         (("estimate", "gpt2", "--on", "dgx-a101", "--batch", "8"), "did you mean 'dgx-a100'"),
         (("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "8", "--tp", "16"), "has 8; --tp "),
         (

@@ -15,7 +15,13 @@ NODE = ("--on", "dgx-h100/8")
         (("llama3-405b", *NODE), "nothing is left for a cache"),
         (("llama3.1-8b", "--on", "rtx-4090-cluster/1", "--input", "100000"), "one request of 100,128 tokens keeps"),
         (("llama3-8b", "--on", "dgx-h100/1", "--batch", "3000", "--input", "64"), "such sequences"),
-        (("llama3.1-8b", "--on", "rtx-4090-cluster/1", "--input", "120000", "--load", "closed 3"), "weights leave"),
+        (
+            (
+                *("llama3.1-8b", "--on", "rtx-4090-cluster/1", "--input", "120000"),
+                *("--load", "closed 3", "--lengths", "fixed"),
+            ),
+            "weights leave",
+        ),
     ],
 )
 def test_what_does_not_fit_is_an_answer_with_commands_that_do(

@@ -33,9 +33,9 @@ ESTIMATES = {
 }
 SERVES = {
     "weights that do not fit": "llama3-70b --on dgx-h100/8 --tp 1 --batch 8",
-    "a batch whose cache does not fit": "llama3-8b --on dgx-h100/1 --batch 4000 --input 8000 --output 1000",
+    "a batch whose cache does not fit": "llama3.1-8b --on dgx-h100/1 --batch 4000 --input 8000 --output 1000",
     "a prompt that the engine does not cut": (
-        "llama3-8b --on dgx-h100/8 --tp 1 --batch 8 --input 20000 --engine trtllm"
+        "llama3.1-8b --on dgx-h100/8 --tp 1 --batch 8 --input 20000 --engine trtllm"
     ),
 }
 PLANS = {
