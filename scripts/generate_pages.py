@@ -204,7 +204,7 @@ SECTIONS = {
     "memory": "What the fullest rank holds",
     "inputs": "Inputs and sources",
     "laws": "Laws",
-    "money": "Money:",
+    "money": "Money, ",
 }
 """How each section of an estimate begins."""
 SHOWN = {
