@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from volvelle.interchange.graph_file import GraphFile
 from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
-from volvelle.studies.mapped.graphs import GraphFile
 from volvelle.studies.mapped.map_question import MapQuestion
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.remedies.layouts import Machines
