@@ -74,6 +74,11 @@ class Option:
     multiple: bool = False
     metavar: str | None = None
 
+    @property
+    def name(self) -> str:
+        """The name of its value, like ``host_memory``."""
+        return self.flag.lstrip("-").replace("-", "_")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned(Generic[Work, Decision, Calibration]):
@@ -150,6 +155,13 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
     def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Question[Work, Decision, Calibration]:
         """What is worth trying on a system."""
         raise DescriptionError(f"nothing is planned for {self.word}")
+
+    def changes(self, problems: Sequence[str], **options: Any) -> Iterable[Iterable[Mapping[str, Any]]]:
+        """Yield groups of changed options that may make a plan possible; the command tries each before it prints one.
+
+        `problems` are names of violations. Of each group the command offers the first change that works.
+        """
+        return ()
 
     # -- what it may say better ---------------------------------------------------------------------------------
 

@@ -76,5 +76,4 @@ def _declared(option: Option) -> Callable[[Command], Command]:
 
 def chosen(options: Sequence[Option], given: dict[str, Any]) -> dict[str, Any]:
     """The values of an application's own options."""
-    names = [option.flag.lstrip("-").replace("-", "_") for option in options]
-    return {name: given[name] for name in names}
+    return {option.name: given[option.name] for option in options}

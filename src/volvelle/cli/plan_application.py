@@ -1,18 +1,18 @@
 """``volvelle plan APPLICATION --on SYSTEM …``."""
 
-import time
 from pathlib import Path
 from typing import Any
 
 import click
 
-from volvelle.applications.contract import AnyApplication, Planned
+from volvelle.applications.contract import AnyApplication
 from volvelle.applications.registry import APPLICATIONS, application
 from volvelle.catalogue import Catalogue
 from volvelle.cli.application_commands import JSON, ApplicationGroup, chosen, own_options
 from volvelle.cli.words import Within
 from volvelle.domains import RESULTS
 from volvelle.report.documents.document import json_text
+from volvelle.verbs.remedies.applications import planned
 
 
 def plan_command(application: AnyApplication) -> click.Command | None:
@@ -42,23 +42,20 @@ def plan_command(application: AnyApplication) -> click.Command | None:
             raise click.UsageError(f"--figure is {str(figure)!r}; its name must end in .svg or .png")
         catalogue = Catalogue(*([folder] if folder else []))
         options = chosen(application.plan_options, given)
-        asked = application.space(catalogue.cluster(system), catalogue, **options)
-        start = time.perf_counter()
-        ranking = application.planner(asked).rank(asked.candidates, asked.system, top=top)
-        planned = Planned(asked=asked, ranking=ranking, seconds=time.perf_counter() - start)
+        plan = planned(application, system, catalogue, options, top=top, folder=folder)
         if options.get("emit") is not None:
-            options["emit"].write_text(application.emitted(planned), "utf-8")
+            options["emit"].write_text(application.emitted(plan), "utf-8")
         if options.get("figure") is not None:
             from volvelle.report.applications.plan_picture import plan_picture  # noqa: PLC0415 - only where it is drawn
             from volvelle.report.figures.rendering import save  # noqa: PLC0415 - only where it is drawn
 
-            save(plan_picture(application.plan_picture(planned)), options["figure"])
+            save(plan_picture(application.plan_picture(plan)), options["figure"])
             click.echo(f"written: {options['figure']}", err=True)
         if as_json:
-            click.echo(json_text("plan", plan_document(application, planned)))
+            click.echo(json_text("plan", plan_document(application, plan)))
         else:
-            print_plan(application, planned)
-        if not ranking.best:
+            print_plan(application, plan)
+        if not plan.ranking.best:
             ctx.exit(1)
 
     return run

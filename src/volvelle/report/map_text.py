@@ -25,6 +25,8 @@ _LISTED = 6
 _DRAWN = 120
 """Kernels of a block that is drawn one by one."""
 
+_NO_CURE = "a search of a few seconds found no other option and no larger machine of this kind that fits"
+
 
 def print_map(answer: MapAnswer, *, brief: bool = False) -> None:
     """The whole answer on a terminal, or what fits on a screen."""
@@ -36,7 +38,11 @@ def print_map(answer: MapAnswer, *, brief: bool = False) -> None:
         out.print(f"{change} against the machine as it is, {show(before.time, SECONDS)} ({degrees_words(before)})")
     if found.plan is None:
         out.print(
-            violations_panel(found.violations, title="why nothing fits" if found.proven else "why there is no answer")
+            violations_panel(
+                found.violations,
+                title="why nothing fits" if found.proven else "why there is no answer",
+                no_cure=_NO_CURE if found.proven else "",
+            )
         )
         return
     out.print(_time(found.plan))

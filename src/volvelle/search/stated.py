@@ -147,7 +147,7 @@ def _full(held: float, capacity: float) -> tuple[Violation, ...]:
     if held <= capacity:
         return ()
     problem = f"a chip holds {show(held, BYTES)} of the {show(capacity, BYTES)} that it has"
-    return (Violation(name="dram", problem=problem, cures=("more chips", "chips with more memory")),)
+    return (Violation(name="dram", problem=problem, cures=()),)
 
 
 def _network_law(stated: StatedMapping, sharded: ShardedBlock) -> Callable[..., Seconds]:

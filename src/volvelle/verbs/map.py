@@ -1,7 +1,7 @@
 """The best mapping of any graph of kernels to a machine, with a proof."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +23,8 @@ from volvelle.studies.mapped.mapping_range import MappingRange, mapping_range
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
+from volvelle.verbs.question import machines_of
+from volvelle.verbs.remedies.mappings import mapping_remedies
 from volvelle.verbs.what_if import Changes, beside_baseline
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.graph import Workload
@@ -133,6 +135,10 @@ def map(  # noqa: A001 - the verb's name
         assumptions=_stated(assumptions),
     )
     mapping = question.answer(asked, cluster)
+    if any(violation.name != "time" for violation in mapping.violations):
+        machine = machines_of(on, known, stack="", margin=None, changes=set)
+        remedies = mapping_remedies(question, asked, cluster, machine=machine)
+        mapping = replace(mapping, violations=tuple(replace(one, cures=remedies) for one in mapping.violations))
     sold = cluster_of(on, known) if set else cluster
     sure = None if mapping.plan is None else mapping_range(mapping.plan, cluster, element)
     within = None if sure is None else sure.ranges["time"]

@@ -1,6 +1,6 @@
 """Three-dimensional Fourier transforms as an application."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from volvelle.applications.contract import Application, Option, Planned, Question
@@ -9,7 +9,7 @@ from volvelle.applications.fft.estimator import FftEstimate, FftLayout, FftModel
 from volvelle.applications.fft.fit import fit_fft
 from volvelle.applications.fft.rows import FftMeasurement, FftQuestion, fft_measurements, fft_question
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.grid_sides import grid_sides
+from volvelle.applications.grid_sides import grid_sides, scaled_grids
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
 from volvelle.applications.range_evidence import RangeEvidence, error_told_by, machine_evidence
@@ -76,6 +76,16 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
             title=f"Transform of {x} × {y} × {z}, {kind}, {problem.element},",
             facts={"shape": list(problem.shape), "element": problem.element, "real": problem.real},
         )
+
+    def changes(self, problems: Sequence[str], **options: Any) -> Iterable[Iterable[Mapping[str, Any]]]:
+        """Yield single precision and smaller grids where memory is short, larger grids where there are too few points.
+
+        >>> [list(group) for group in FFT.changes(["cut"], grid="16")][0][0]
+        {'grid': '32x32x32'}
+        """
+        if "memory" in problems and options.get("element", "fp64") == "fp64":
+            yield ({"element": "fp32"},)
+        yield scaled_grids(str(options["grid"]), smaller="memory" in problems)
 
     def planner(self, asked: FftQuestion) -> FftModel:
         """As sure as the model is of this machine."""

@@ -248,7 +248,7 @@ def fft_violations(problem: FftProblem, cluster: Cluster, layout: FftLayout) -> 
             Violation(
                 name="ranks",
                 problem=f"{layout.words} are {layout.ranks} ranks, the machine has {cluster.accelerators}",
-                cures=("give as many ranks as chips",),
+                cures=(),
             )
         )
     widest = min(y, z) if layout.slab else min(x, y)
@@ -257,7 +257,7 @@ def fft_violations(problem: FftProblem, cluster: Cluster, layout: FftLayout) -> 
             Violation(
                 name="cut",
                 problem=f"a grid of {x} × {y} × {z} cannot be cut into {layout.words}",
-                cures=("pencils", "fewer chips"),
+                cures=(),
             )
         )
     capacity = float(cluster.chip.memory.capacity)
@@ -266,7 +266,7 @@ def fft_violations(problem: FftProblem, cluster: Cluster, layout: FftLayout) -> 
             Violation(
                 name="memory",
                 problem=f"three copies of a chip's share take {show(memory, BYTES)}; it has {show(capacity, BYTES)}",
-                cures=("more chips", "transforms in place"),
+                cures=(),
             )
         )
     return tuple(found)

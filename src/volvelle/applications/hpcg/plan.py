@@ -40,5 +40,5 @@ def local_grid(memory: Bytes) -> tuple[int, int, int]:
         if best is None or found[0] * found[1] ** 2 > best[0] * best[1] ** 2:
             best = found
     if best is None or best[0] < 2 * _MULTIPLE:
-        raise DescriptionError(f"{float(memory):.3g} bytes hold no grid of 16 x 8 x 8 points; give it more memory")
+        raise DescriptionError(f"{float(memory):.3g} bytes hold no grid of 16 x 8 x 8 points")
     return best

@@ -213,7 +213,7 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         memory = options.get("memory", 0.85)
         if options.get("noise") is not None and options.get("method", "panels") != "panels":
             raise DescriptionError(
-                f"--noise is drawn for every panel, which --method {options['method']} does not follow; take panels"
+                f"--noise is drawn for every panel, which --method {options['method']} does not follow"
             )
         host = 0.0 if options.get("host_memory") is None else parse(options["host_memory"], BYTES)
         method = options.get("method", "panels")

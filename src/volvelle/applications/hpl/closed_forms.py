@@ -25,7 +25,7 @@ def _calculation(cluster: Cluster, time: Seconds, problem: Hpl, grid: ProcessGri
     if float(time) <= 0.0:
         raise OutsideDomainError(
             f"a matrix of {problem.order / problem.block:.0f} blocks a side is too small for {grid.rows} × "
-            f"{grid.columns} processes, of which each needs some; take more memory, fewer chips or a smaller --nb"
+            f"{grid.columns} processes, of which each needs some"
         )
     return Contribution(
         name="calculation",

@@ -210,7 +210,7 @@ class PanelByPanel(AbstractHplModel):
             if cluster.host_rate is None:
                 raise OutsideDomainError(
                     f"a matrix of {problem.order} rows does not fit the memory of {grid.processes} {chip.name}, and "
-                    f"{cluster.name} states no link to host memory; take fewer rows"
+                    f"{cluster.name} states no link to host memory"
                 )
             streamed = spilled_update_time(steps.rows, steps.columns, share=spilled, host=cluster.host_rate)
         panel = panel_factorisation_time(

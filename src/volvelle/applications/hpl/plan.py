@@ -61,7 +61,7 @@ def hpl_runs(
     if not (isfinite(host) and host >= 0.0):
         raise DescriptionError(f"host memory for the matrix is no less than 0 bytes an accelerator, not {host:g}")
     if host > 0.0 and cluster.host_rate is None:
-        raise DescriptionError(f"{cluster.name} states no link to host memory; plan it without host memory")
+        raise DescriptionError(f"{cluster.name} states no link to host memory")
     # What the rest of memory is for, buffers and panels, is not there for a matrix that spills either.
     share = memory if order is None else 1.0
     storage = replace(cluster.chip.memory, capacity=share * cluster.chip.memory.capacity)
@@ -78,8 +78,7 @@ def hpl_runs(
                 continue
             if max(orders) > _PANELS * block:
                 raise OutsideDomainError(
-                    f"a matrix of {max(orders):,} rows has more than {_PANELS:,} panels of {block}; take larger "
-                    "blocks, fewer accelerators or less memory"
+                    f"a matrix of {max(orders):,} rows has more than {_PANELS:,} panels of {block}"
                 )
             for size, broadcast, depth in product(sorted(orders), broadcasts, depths):
                 if size >= block:
@@ -87,7 +86,7 @@ def hpl_runs(
                     grid = ProcessGrid.for_nodes(down, across, node=node, broadcast=broadcast, depth=depth)
                     runs.append((problem, grid))
     if not runs and order is not None:
-        raise DescriptionError(f"--n is {order}, fewer rows than a block of {', '.join(map(str, blocks))}; take more")
+        raise DescriptionError(f"--n is {order}, fewer rows than a block of {', '.join(map(str, blocks))}")
     if not runs:
         raise DescriptionError(
             f"no block of {', '.join(map(str, blocks))} fits {percent(memory, 0)} of the memory of {cluster.name}"
@@ -106,6 +105,6 @@ def given_grids(cluster: Cluster, rows: int | None, columns: int | None) -> tupl
         asked = " and ".join(f"--{name} {side}" for name, side in (("p", rows), ("q", columns)) if side is not None)
         raise MappingError(
             f"{asked} asks for {max(down, 1) * max(across, 1)} processes, one an accelerator, and {cluster.name} has "
-            f"{total}; take a smaller grid or a larger machine"
+            f"{total}"
         )
     return ((down, across),)

@@ -83,7 +83,7 @@ class MixedPrecisionHpl(Estimator[Hpl, ProcessGrid]):
         if factors > float(chip.memory.capacity):
             raise OutsideDomainError(
                 f"the factors of a matrix of {problem.order:,} rows take {factors:.3g} bytes of each of "
-                f"{grid.processes} {chip.name}, which has {float(chip.memory.capacity):.3g}; take fewer rows"
+                f"{grid.processes} {chip.name}, which has {float(chip.memory.capacity):.3g}"
             )
         peak = float(chip.matrix_rate(problem.element))
         memory = chip.memory.rate * fitted_constants(cluster, problem.element, software=False).memory_efficiency

@@ -1,6 +1,6 @@
 """Stencils as an application."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,7 +9,7 @@ import numpy as np
 
 from volvelle.applications.contract import Application, Option, Planned, Question
 from volvelle.applications.fitted_constants import Fit
-from volvelle.applications.grid_sides import grid_sides
+from volvelle.applications.grid_sides import grid_sides, scaled_grids
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.range_evidence import RangeEvidence, error_told_by, machine_evidence
 from volvelle.applications.scores import Finding, PlannedCurves, RowValidation, heldout_systems
@@ -131,6 +131,12 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
             },
             worked_out=scaled(work, local, system, constants, catalogue) if options.get("scaling", True) else {},
         )
+
+    def changes(self, problems: Sequence[str], **options: Any) -> Iterable[Iterable[Mapping[str, Any]]]:
+        """Yield single precision and smaller grids where memory is short, larger grids where cells are too few."""
+        if "memory" in problems and options.get("element", "fp64") == "fp64":
+            yield ({"element": "fp32"},)
+        yield scaled_grids(str(options["grid"]), smaller="memory" in problems)
 
     def evidence(self, asked: StencilQuestion) -> RangeEvidence:
         """Runs of systems that kernels of the same kind ran on, each told by the others."""

@@ -202,7 +202,7 @@ def _violations(workload: Stencil, cluster: Cluster, layout: StencilLayout, held
             Violation(
                 name="cut",
                 problem=f"{workload.grid} cells cannot be cut into {layout.processes} processes",
-                cures=("fewer chips", "a larger grid"),
+                cures=(),
             )
         )
     capacity = float(cluster.chip.memory.capacity)
@@ -211,7 +211,7 @@ def _violations(workload: Stencil, cluster: Cluster, layout: StencilLayout, held
             Violation(
                 name="memory",
                 problem=f"two copies of a chip's cells take {show(held, BYTES)}; it has {show(capacity, BYTES)}",
-                cures=("more chips", "a smaller grid"),
+                cures=(),
             )
         )
     return tuple(found)

@@ -235,19 +235,15 @@ class PartitionTimes:
 
     def _overflow(self, names: tuple[str, ...], members: Iterable[int], sram: float) -> Violation:
         chip, choices = self.problem.chip, self.problem.choices
-        cures = [f"SRAM of {show(sram, BYTES)}"]
-        if len(names) > 1:
-            cures.append("fewer kernels in the partition")
-        elif not choices.tile_weights and any(self.weights[member] for member in members):
-            cures.append("weights in pieces (tile_weights)")
-        cures += ["smaller tiles", "sharding over more chips"]
+        whole = not choices.tile_weights and any(self.weights[member] for member in members)
+        held = " with whole weights" if whole else ""
         over = show(sram - chip.sram, BYTES)
         return Violation(
             name="sram",
             problem=f"{_listed(names)} together need {show(sram, BYTES)} of SRAM, {over} more than the chip has"
             if len(names) > 1
-            else f"kernel {names[0]} alone needs {show(sram, BYTES)} of SRAM, {over} more than the chip has",
-            cures=tuple(cures),
+            else f"kernel {names[0]} alone needs {show(sram, BYTES)} of SRAM{held}, {over} more than the chip has",
+            cures=(),
         )
 
 
@@ -255,7 +251,7 @@ def _crowd(names: tuple[str, ...], taken: float, cores: int) -> Violation:
     return Violation(
         name="cores",
         problem=f"{_listed(names)} together take at least {int(taken)} cores; the chip has {cores}",
-        cures=("fewer kernels in the partition", "fewer cores for each"),
+        cures=(),
     )
 
 
@@ -320,7 +316,7 @@ def fusion_time_with(times_of: PartitionTimes, fusion: Fusion) -> FusionTime:
             Violation(
                 name="dram",
                 problem=f"at its fullest DRAM holds {show(peak, BYTES)}, {over} more than there is",
-                cures=(f"DRAM of {show(peak, BYTES)}", "sharding over more chips", "a smaller micro-batch"),
+                cures=(),
             )
         )
     return FusionTime(partitions=tuple(parts), dram=peak, violations=tuple(violations))

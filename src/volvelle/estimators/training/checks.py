@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from volvelle.estimators.result import Violation
 from volvelle.mapping.axes import CONTEXT, CUTTING, DATA, EXPERT, PIPELINE, TAKING, TENSOR, Axis, combined
-from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Schedule
+from volvelle.mapping.parallelism import CHOICES, MappingTable, ParallelMapping, Schedule
 from volvelle.system.cluster import Cluster
 from volvelle.workload.training import TrainingStep
 
@@ -302,6 +302,12 @@ def _sharing_explained(case: Case, mapping: ParallelMapping) -> Violation:
     return Violation(name="sharing", problem=problem, cures=cures)
 
 
+def kept_on_chip(mapping: ParallelMapping) -> tuple[str, ...]:
+    """Return one option to leave out for each kind of data that a layout keeps in host memory."""
+    options = (" ".join(one.typed(True)) for one in CHOICES if one.listed == "offload" and getattr(mapping, one.name))
+    return tuple(f"without {typed}" for typed in options)
+
+
 def _host_violated(case: Case, table: MappingTable) -> NDArray[np.bool_]:
     offloaded = table.offload_weights + table.offload_optimiser + table.offload_activations
     return (offloaded > 0) & (case[1].host_rate is None or case[1].host_memory is None)
@@ -312,7 +318,7 @@ def _host_explained(case: Case, mapping: ParallelMapping) -> Violation:
         name="host memory",
         problem=f"{' and '.join(mapping.offloaded)} cannot go to host memory: the catalogue states no host "
         f"{'link' if case[1].host_rate is None else 'memory'} for {case[1].name}",
-        cures=("keep them on the chip", "state host_link and server in the cluster's entry"),
+        cures=kept_on_chip(mapping),
     )
 
 

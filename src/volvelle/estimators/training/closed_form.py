@@ -12,7 +12,7 @@ from volvelle.estimators.contract import TrainingEstimator
 from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Contribution, EstimateTable, MemoryPart, TrainingEstimate, Violation
 from volvelle.estimators.training.blocks import Blocks
-from volvelle.estimators.training.checks import CHECKS, Case
+from volvelle.estimators.training.checks import CHECKS, Case, kept_on_chip
 from volvelle.estimators.training.stage_memory import RANKS, memory_parts
 from volvelle.estimators.training.step_time import OVERFULL, StepTime
 from volvelle.estimators.training.two_tier_time import two_tier_time
@@ -21,7 +21,6 @@ from volvelle.mapping.lowered_model import LoweredModel, lowered_model, split_di
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute
 from volvelle.quantities import BYTES, SECONDS, Count, show
 from volvelle.system.cluster import Cluster
-from volvelle.workload.elements import element_bytes
 from volvelle.workload.training import TrainingStep
 
 _CHUNK = 16_384
@@ -89,7 +88,7 @@ class ClosedForm(TrainingEstimator):
     def _overflow(
         self, workload: TrainingStep, system: Cluster, mapping: ParallelMapping, used: float, capacity: float
     ) -> Violation:
-        """What does not fit, and which one change would make it fit."""
+        """Return what does not fit, with the single changes that make it fit; none where no single change does."""
         options = _lighter(workload, system, mapping)
         cures = []
         if options:
@@ -103,7 +102,7 @@ class ClosedForm(TrainingEstimator):
         return Violation(
             name="memory",
             problem=f"the fullest rank needs {show(used, BYTES)} of {show(capacity, BYTES)}",
-            cures=tuple(cures) or (_more_chips(workload, system, capacity),),
+            cures=tuple(cures),
         )
 
 
@@ -122,7 +121,7 @@ def matched(mappings: MappingTable, machine: SustainedRates) -> MappingTable:
 
 def _host_overflow(mapping: ParallelMapping, away: float, room: float) -> Violation:
     """What goes to the host, against a chip's share of its memory, and what would be less."""
-    cures = [f"keep {what} on the chip" for what in mapping.offloaded]
+    cures = [*kept_on_chip(mapping)]
     if mapping.micro_batch > 1:
         cures.insert(0, "--micro-batch 1")
     if mapping.recompute < Recompute.FULL:
@@ -133,20 +132,6 @@ def _host_overflow(mapping: ParallelMapping, away: float, room: float) -> Violat
         f"{show(room, BYTES)} that its host has room for",
         cures=tuple(cures),
     )
-
-
-def _more_chips(workload: TrainingStep, system: Cluster, capacity: float) -> str:
-    """How many chips it takes at the very least, all states shared out and no activations kept."""
-    each = (
-        element_bytes(workload.weight_element)
-        + element_bytes(workload.gradient_element)
-        + float(workload.optimiser_state)
-    )
-    states = workload.model.trainable_parameters() * each + workload.model.frozen_bytes
-    least = int(np.ceil(states / capacity))
-    if least > system.accelerators:
-        return f"at least {least} chips: weights, gradients and optimiser alone are {show(states, BYTES)}"
-    return "no single change fits it; combine more recomputation, a higher ZeRO stage and more tensor parallelism"
 
 
 def _lighter(workload: TrainingStep, system: Cluster, mapping: ParallelMapping) -> list[tuple[str, ParallelMapping]]:

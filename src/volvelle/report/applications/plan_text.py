@@ -5,7 +5,7 @@ from typing import Any
 
 from volvelle.applications.contract import AnyApplication, Planned
 from volvelle.estimators.result import Estimate
-from volvelle.quantities import SECONDS, percent, show
+from volvelle.quantities import SECONDS, numbered, percent, show
 from volvelle.report.applications.scores_text import print_finding
 from volvelle.report.terminal import show_table, wide_console
 
@@ -13,7 +13,13 @@ from volvelle.report.terminal import show_table, wide_console
 def print_plan(application: AnyApplication, planned: Planned[Any, Any, Any]) -> None:
     """The first choice, the runners-up, and where the time of the first goes."""
     console, ranking = wide_console(application.plan_width), planned.ranking
-    head, *others = application.headline(planned)
+    if ranking.best:
+        head, *others = application.headline(planned)
+    else:
+        head, others = (
+            f"{planned.asked.title} on {planned.system.name}: {numbered(ranking.considered, 'candidate')}",
+            [],
+        )
     console.print(f"[bold]{head}[/bold]")
     for line in others:
         console.print(line)
@@ -22,8 +28,13 @@ def print_plan(application: AnyApplication, planned: Planned[Any, Any, Any]) -> 
     if not ranking.best:
         console.print("\n[bold red]none of them can run[/bold red]")
         for violation in ranking.first.violations:
-            words = ", ".join(application.cells(ranking.first)[word] for word in application.plan_words)
-            console.print(f"{words}: {violation.problem}; try {' or '.join(violation.cures)}")
+            words = [application.cells(ranking.first)[word] for word in application.plan_words]
+            console.print(": ".join((*words, violation.problem)), markup=False)
+        remedies = ranking.first.violations[0].cures
+        for place, remedy in enumerate(remedies):
+            console.print(f"  {'or: ' if place else 'fix:'} {remedy}", markup=False, soft_wrap=True)
+        if not remedies:
+            console.print("  no other option and no machine of another size that was tried makes it run")
         return
     if planned.asked.outside:
         console.print(f"note: the range is wider, because {'; '.join(planned.asked.outside)}", style="yellow")

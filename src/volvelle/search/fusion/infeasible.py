@@ -1,4 +1,4 @@
-"""Why no fusion fits a chip, and what would cure it."""
+"""Reasons why no fusion fits a chip."""
 
 from math import inf
 
@@ -22,7 +22,7 @@ def reasons(times_of: PartitionTimes) -> tuple[Violation, ...]:
             Violation(
                 name="pins",
                 problem=f"pinned to slot {slot}: {violation.problem}",
-                cures=("pin them to different slots", *violation.cures),
+                cures=(),
             )
             for violation in times_of.time_of(members).violations
         ]
@@ -34,7 +34,7 @@ def reasons(times_of: PartitionTimes) -> tuple[Violation, ...]:
             Violation(
                 name="pins",
                 problem="each slot's pinned kernels fit, but the kernels that must run between them do not",
-                cures=("fewer pins", "smaller tiles", "more SRAM"),
+                cures=(),
             )
         )
     if choices.partitions is not None:
@@ -44,7 +44,7 @@ def reasons(times_of: PartitionTimes) -> tuple[Violation, ...]:
                 name="partitions",
                 problem=f"no fusion of at most {choices.partitions} partitions fits; weights alone fill the SRAM "
                 f"{needs:.3g} times",
-                cures=("more partitions", "smaller tiles", "more SRAM"),
+                cures=(),
             )
         )
     if times_of.dram_limit < inf:
@@ -53,7 +53,7 @@ def reasons(times_of: PartitionTimes) -> tuple[Violation, ...]:
                 name="dram",
                 problem=f"what lives between partitions overflows the DRAM of {show(chip.dram_capacity, BYTES)} "
                 f"({show(times_of.dram(0.0), BYTES)} of it weights and what is resident)",
-                cures=("more DRAM", "a smaller micro-batch", "more SRAM, so that less lives in DRAM"),
+                cures=(),
             )
         )
     return tuple(found)

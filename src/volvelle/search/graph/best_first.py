@@ -296,7 +296,8 @@ class BestFirst:
         if self.best is not None:
             return ()
         if self.bound < inf:
-            return (Violation(name="time", problem="no plan was found in time", cures=("a longer time limit",)),)
+            problem = "no plan was found within the time limit"
+            return (Violation(name="time", problem=problem, cures=()),)
         found = self._misfits()
         if self.least_full < inf:
             over = self.least_full_bytes - self.question.chip.dram_capacity
@@ -305,12 +306,7 @@ class BestFirst:
                     name="dram",
                     problem=f"the fullest chip needs at least {show(self.least_full_bytes, BYTES)} of DRAM, "
                     f"{show(over, BYTES)} more than it has",
-                    cures=(
-                        f"DRAM of {show(self.least_full_bytes, BYTES)}",
-                        "more chips",
-                        "fewer bytes a parameter (a sharded or narrower optimiser)",
-                        "a smaller micro-batch",
-                    ),
+                    cures=(),
                 )
             )
         return tuple(found)

@@ -263,15 +263,13 @@ class _Search:
     def violations(self) -> tuple[Violation, ...]:
         """Why nothing runs."""
         capacity = float(np.max(self.machine.holds))
-        cures: tuple[str, ...]
         if capacity < self.least < inf:
             least = f"{show(self.least, BYTES)} on its fullest chip, of {show(capacity, BYTES)}"
-            problem, cures = f"the layout that needs least needs {least}", ("more chips", "chips with more memory")
+            problem = f"the layout that needs least needs {least}"
         elif self.least < inf and not self.groups:
             problem = "no split of operations fits, where dimensions that the chips do not divide stay whole"
-            cures = ("chips with more memory", "sizes that the chips divide")
         elif self.least < inf:
-            problem, cures = "no split of operations that was looked at fits", ("a longer --limit", "more chips")
+            problem = "no split of operations that the search reached within the time limit fits"
         else:
-            problem, cures = "no layout divides micro-batches and chips", ("another --micro-batches",)
-        return (Violation(name="memory" if self.least < inf else "layouts", problem=problem, cures=cures),)
+            problem = "no layout divides micro-batches and chips"
+        return (Violation(name="memory" if self.least < inf else "layouts", problem=problem, cures=()),)

@@ -1,7 +1,7 @@
 """A fleet as it was sized: services on their machines, by the hour and in all."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -75,6 +75,8 @@ class Fleet(Presentable):
     pay: str
     """What places were chosen by: rented or owned."""
     violations: tuple[Violation, ...] = ()
+    needed: Mapping[str, int] = field(default_factory=dict)
+    """The chips that the cheapest places take of each machine that has too few."""
 
     @property
     def name(self) -> str:

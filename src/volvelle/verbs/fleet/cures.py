@@ -1,6 +1,6 @@
 """Where a service cannot be served as asked, or missed its limits: changes that were tried, and that are enough."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from volvelle.applications.serving.fleet.capacity import ReplicaCapacity
@@ -9,7 +9,9 @@ from volvelle.applications.serving.fleet.sized import SizedService
 from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
 from volvelle.estimators.result import Violation
+from volvelle.interchange.fleet_file import FleetForm
 from volvelle.quantities import SECONDS, numbered, percent, show
+from volvelle.verbs.fleet.answer import Fleet
 from volvelle.verbs.fleet.described import one_replica
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
@@ -122,3 +124,45 @@ def _kept(one: SizedService, scaling: Scaling, hours: list[int], seed: int) -> i
         if check is not None and not check.held:
             return None
     return int(other.chips.max())
+
+
+def larger_counts(fleet: Fleet) -> Iterator[Mapping[str, int]]:
+    """Yield chips of each machine that has too few: those needed, those in whole nodes, and twice as many."""
+    nodes = {kind.name: kind.node.accelerators for kind in fleet.kinds.values()}
+    whole = {name: -(-count // nodes[name]) * nodes[name] for name, count in fleet.needed.items()}
+    yield fleet.needed
+    if whole != fleet.needed:
+        yield whole
+    yield {name: 2 * count for name, count in whole.items()}
+
+
+def enlarged(fleet: Fleet, counts: Mapping[str, int]) -> FleetForm:
+    """Return a fleet with so many chips of machines, which are named without their chips."""
+    form = fleet.form
+    names = {name: f"{kind}/{counts[kind]}" if "/" in name else name for name, kind in _short_of(fleet, counts)}
+    machines = {
+        names.get(name, name): machine.model_copy(update={"chips": counts[name]})
+        if names.get(name) == name
+        else machine
+        for name, machine in form.machines.items()
+    }
+    services = tuple(
+        service.model_copy(update={"on": tuple(names.get(name, name) for name in service.on)})
+        for service in form.services
+    )
+    return form.model_copy(update={"machines": machines, "services": services})
+
+
+def enough_chips(fleet: Fleet, counts: Mapping[str, int], *, by_options: bool) -> str:
+    """Return so many chips of machines as all --on options of a command, or as they are written in a file."""
+    if by_options:
+        return " ".join(f"--on {name}" for name in enlarged(fleet, counts).machines)
+    return " and ".join(
+        f"{kind}/{counts[kind]} in place of {name}" if "/" in name else f"chips: {counts[kind]} of {name}"
+        for name, kind in _short_of(fleet, counts)
+    )
+
+
+def _short_of(fleet: Fleet, counts: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Return the machines that have too few chips, each as the fleet names it and without its chips."""
+    return [(name, kind.name) for name, kind in fleet.kinds.items() if kind.name in counts]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,7 +32,14 @@ from volvelle.interchange.fleet_file import FleetForm, ServiceForm, read_fleet_f
 from volvelle.interchange.limit_words import read_limits
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.fleet.answer import Fleet, PlaceTried
-from volvelle.verbs.fleet.cures import cures_of_limits, missed_always, missed_under_load
+from volvelle.verbs.fleet.cures import (
+    cures_of_limits,
+    enlarged,
+    enough_chips,
+    larger_counts,
+    missed_always,
+    missed_under_load,
+)
 from volvelle.verbs.fleet.described import (
     MachineKind,
     cold_start_of,
@@ -43,6 +51,7 @@ from volvelle.verbs.fleet.described import (
 )
 from volvelle.verbs.named import Folder, Model, catalogue_of
 from volvelle.verbs.plan_serving.candidates import Axes, layouts
+from volvelle.verbs.remedies.tried import tried
 from volvelle.verbs.serving.checkpoint import check_context, served_shape, with_weights
 from volvelle.verbs.serving.cures import violations
 from volvelle.workload.families.shape import Transformer
@@ -127,7 +136,20 @@ def fleet(
         shape = served_shape(model, known)
         form, folder = _short_form(shape.name if isinstance(model, Transformer) else str(model), said), None
         shapes = {form.services[0].called: shape}
-    return _sized(form, folder, shapes, known, progress or (lambda words: None))
+    told = progress or (lambda words: None)
+    found = _sized(form, folder, shapes, known, told)
+    if [violation.name for violation in found.violations] != ["chips"]:
+        return found
+
+    def works(counts: Mapping[str, int]) -> bool:
+        told(f"trying {', '.join(f'{count:,} chips of {name}' for name, count in counts.items())}")
+        return _sized(enlarged(found, counts), folder, shapes, known, told).feasible
+
+    (short,) = found.violations
+    cures = tuple(
+        enough_chips(found, counts, by_options=bool(said)) for counts in islice(tried(larger_counts(found), works), 1)
+    )
+    return replace(found, violations=(replace(short, cures=cures),))
 
 
 def _is_file(model: object) -> bool:
@@ -397,7 +419,8 @@ def _with_places(fleet: Fleet, told: Mapping[str, Sequence[tuple[PlaceTried, Siz
     available = {kind.name: kind.chips for kind in fleet.kinds.values()}
     chosen = placed(options, available)
     if chosen is None:
-        return replace(fleet, violations=(_too_few(options, available),))
+        problem, needed = _too_few(options, available)
+        return replace(fleet, violations=(problem,), needed=needed)
     services = _owning([sized[name][place.machine] for name, place in chosen.items()])
     seed = fleet.form.seed
     checked = tuple(_checked(one, fleet.form.check, seed) for one in services)
@@ -406,8 +429,10 @@ def _with_places(fleet: Fleet, told: Mapping[str, Sequence[tuple[PlaceTried, Siz
     return replace(fleet, services=tuple(sorted(checked, key=lambda one: order.index(one.name))), violations=missed)
 
 
-def _too_few(options: Mapping[str, Sequence[Place]], available: Mapping[str, int | None]) -> Violation:
-    """What the cheapest places would take of each machine."""
+def _too_few(
+    options: Mapping[str, Sequence[Place]], available: Mapping[str, int | None]
+) -> tuple[Violation, Mapping[str, int]]:
+    """Return the problem, and the chips that the cheapest places would take of each machine that has too few."""
     unbound = placed(options, dict.fromkeys(available))
     assert unbound is not None, "every service has a place where there are chips without end"
     needed: dict[str, int] = {}
@@ -418,11 +443,8 @@ def _too_few(options: Mapping[str, Sequence[Place]], available: Mapping[str, int
         needed[machine] = int(whole.max(initial=0))
     short = {name: most for name, most in available.items() if most is not None and needed[name] > most}
     told = ", ".join(f"{needed[name]:,} of {name}, which has {most:,}" for name, most in short.items())
-    return Violation(
-        name="chips",
-        problem=f"there are too few chips, however services are placed: the cheapest way takes {told}",
-        cures=tuple(f"{name} with {needed[name]:,} chips (--on {name}/{needed[name]})" for name in short),
-    )
+    problem = f"there are too few chips, however services are placed: the cheapest way takes {told}"
+    return Violation(name="chips", problem=problem, cures=()), {name: needed[name] for name in short}
 
 
 def _owning(services: Sequence[SizedService]) -> list[SizedService]:

@@ -8,6 +8,7 @@ from typing import Any
 from volvelle.errors import VolvelleError
 from volvelle.estimators.training.checks import divisors, nearest_options
 from volvelle.estimators.training.closed_form import ClosedForm
+from volvelle.mapping.axes import CONTEXT, CUTTING, EXPERT
 from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.choices import Choice
 from volvelle.mapping.parallelism import CHOICES, MappingTable, ParallelMapping, Recompute, Schedule
@@ -61,7 +62,7 @@ def layout_remedies(
     One change of what the checks concern comes first, and another batch, then two changes, other fields, any of the
     usual layouts, and last a larger `machine` of the same kind by name; None: the machine has no name.
     """
-    concerned = [name for problem in problems for name in _CONCERN.get(problem, ())]
+    concerned = [name for problem in problems for name in _concern(problem)]
     every = _changes(step, cluster, mapping)
     near = [one for name in dict.fromkeys(concerned) for one in every if name in one]
     memory = "memory" in problems
@@ -80,6 +81,11 @@ def layout_remedies(
     return tuple(dict.fromkeys(found))[:_MOST]
 
 
+def _concern(problem: str) -> tuple[str, ...]:
+    """Return the fields that a check concerns; the check of an axis without rules of its own is named after it."""
+    return _CONCERN.get(problem, (problem.removesuffix(" split"),))
+
+
 def _changes(step: TrainingStep, cluster: Cluster, mapping: ParallelMapping) -> list[Changes]:
     """Return every change of one field to a near value, among those that another search would consider."""
     chips, sizes = cluster.accelerators, step.model.sizes
@@ -91,6 +97,9 @@ def _changes(step: TrainingStep, cluster: Cluster, mapping: ParallelMapping) -> 
         options["expert_tensor_parallel"] = (not mapping.expert_tensor_parallel,)
     else:
         options["expert"] = {1} - {mapping.expert}
+    for axis in CUTTING:
+        if axis.name not in options and axis not in (CONTEXT, EXPERT):
+            options[axis.name] = nearest_options(divisors(chips), getattr(mapping, axis.name), most=1)
     batches = divisors(max(step.batch // mapping.data, 1))
     options["micro_batch"] = {1, *nearest_options(batches, mapping.micro_batch, most=2)} - {mapping.micro_batch}
     pieces = range(1, max(step.model.layers // mapping.pipeline, 1) + 1)

@@ -107,11 +107,14 @@ def test_the_first_of_a_ranking_fits_and_is_no_slower_than_any_plain_placement(c
         assert not plain.feasible or plain.time >= found.best[0].time * (1 - 1e-12)
 
 
-def test_tables_too_large_for_a_chip_are_answered_with_cures(catalogue: Catalogue) -> None:
+def test_tables_too_large_for_a_chip_are_a_violation_with_the_bytes_needed(catalogue: Catalogue) -> None:
     step = DlrmStep(shape=MLPERF, batch=4096, matrix_element="fp16")
     found = DlrmModel().rank(candidates(step, 1), catalogue.cluster("dgx-h100/1"))
     assert not found.best
-    assert found.first.violations[0].cures
+    (violation,) = found.first.violations
+    assert violation.name == "memory"
+    assert violation.problem.startswith("the fullest chip needs")
+    assert violation.cures == (), "an estimator tries no other question; the command does"
 
 
 def test_every_placement_is_tried_once() -> None:

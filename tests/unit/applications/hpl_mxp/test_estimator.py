@@ -63,7 +63,7 @@ def test_refinement_adds_up_its_reads_and_its_columns() -> None:
 
 
 def test_factors_that_do_not_fit_are_refused_with_their_size() -> None:
-    with pytest.raises(OutsideDomainError, match="take fewer rows"):
+    with pytest.raises(OutsideDomainError, match="the factors of a matrix"):
         run(700_000)
 
 

@@ -312,7 +312,7 @@ def test_a_whole_model_is_mapped_block_by_block_with_one_layout_between() -> Non
     assert found.bound <= found.time
 
 
-def test_what_the_dram_cannot_hold_is_an_answer_with_cures() -> None:
+def test_what_the_dram_cannot_hold_is_an_answer_with_the_bytes() -> None:
     found = staged(with_backward(layer(8)), 2)
     assert found.feasible
     chip = OnChip(cores=4, width=4, height=4, clock=1e6, sram=20e3, dram_rate=1e9, dram_capacity=1e5, utilisation=1.0)
@@ -320,15 +320,15 @@ def test_what_the_dram_cannot_hold_is_an_answer_with_cures() -> None:
     assert none.plan is None
     assert none.proven
     assert none.time == float("inf")
-    assert any(one.name == "dram" and "more chips" in one.cures for one in none.violations)
+    assert any(one.name == "dram" and "of DRAM" in one.problem for one in none.violations)
 
 
-def test_what_the_sram_cannot_hold_is_an_answer_with_cures() -> None:
+def test_what_the_sram_cannot_hold_is_an_answer_with_the_bytes() -> None:
     chip = OnChip(cores=4, width=4, height=4, clock=1e6, sram=1e3, dram_rate=1e9, utilisation=1.0)
     choices = FusionChoices(stream_weights=True)
     none = map_graph(layer(2), machine(2), stream="rows", tiles=(8,), micro_batches=8, chip=chip, choices=choices)
     assert none.plan is None
-    assert any(one.name == "sram" and one.cures for one in none.violations)
+    assert any(one.name == "sram" and "of SRAM" in one.problem for one in none.violations)
 
 
 def test_kernels_one_by_one_take_no_less_than_fused_and_fewest_bytes_no_less_than_fewest_seconds() -> None:
