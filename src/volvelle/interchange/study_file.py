@@ -125,6 +125,8 @@ class CostForm(Closed):
     use: Annotated[str, SHARE] = "80 %"
     energy_price: Annotated[str, ENERGY_PRICE] = "0.1 USD/kWh"
     load: Annotated[str, SHARE] = "85 %"
+    host_load: Annotated[str, SHARE] = "65 %"
+    """Mean power of hosts, links and switches over their rated power."""
     overhead: Annotated[str, EXTRA] = "50 %"
     """With the model ``list``: price of hosts and network over that of the chips."""
     price_exponent: Annotated[float, EXPONENT] | None = None

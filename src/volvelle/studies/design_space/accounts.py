@@ -49,6 +49,7 @@ class Accounts:
             use=parse(costs.use, FRACTION),
             energy_price=parse(costs.energy_price, DOLLARS_PER_JOULE),
             load=parse(costs.load, FRACTION),
+            host_load=parse(costs.host_load, FRACTION),
         )
 
     def prices(self, anchor: Cluster) -> AbstractPrices:
