@@ -62,3 +62,11 @@ def test_data_parallel_ranks_of_one_engine_leave_tensor_parallelism_the_rest_of_
     reply = ask(tmp_path, "serve", "deepseek-v3", "--on", "dgx-h200/32", *words)
     assert reply.status == 0, reply.err
     assert json.loads(reply.out)["serving_layout"]["tensor"] == 1
+
+
+def test_a_plan_for_experts_says_that_experts_across_nodes_were_not_considered(tmp_path: Path) -> None:
+    limits = ("--load", "poisson 200/s", "--slo", "p99 ttft 1 ms", "--input", "256", "--output", "16")
+    words = ("plan", "qwen3-30b-a3b", "--serve", "--weights", "bf16", "--kv", "bf16", "--tp", "8", *limits)
+    note = "expert parallelism across nodes of dgx-h100/16 is not modelled"
+    assert note in " ".join(ask(tmp_path, *words, "--on", "dgx-h100/16").out.split())
+    assert "across nodes" not in ask(tmp_path, *words, "--on", "dgx-h100/8").out

@@ -356,6 +356,11 @@ def _notes(plan: ServingPlan) -> Sequence[str]:
         notes.append(plan.spending.note)
     notes += [f"left out ({count}): {why}" for why, count in plan.left_out.items()]
     notes += [] if plan.split_pools is None else _split_notes(plan.split_pools)
+    wide = [cluster.name for cluster in plan.clusters if cluster.accelerators > cluster.dimensions[0].size]
+    if plan.search.shape.experts is not None and wide:
+        notes.append(
+            f"expert parallelism across nodes of {' and '.join(wide)} is not modelled, so it was not considered"
+        )
     best = plan.best
     if best is None:
         return notes
