@@ -274,9 +274,11 @@ class Catalogue:
     def model(self, name: str) -> Transformer:
         """A model's architecture; by a name on the hub, with the context and weights of that checkpoint."""
         shape = build_model(self.model_file(name), self.sources)
+        if plainly(name) in (plainly(shape.name), plainly(self.stated("models", shape.name, "title"))):
+            return shape  # the name is the entry's own; names on the hub take long to read
         entry = hub_entry(name)
-        if entry is None or plainly(name) in (plainly(shape.name), plainly(self.stated("models", shape.name, "title"))):
-            return shape  # the name is the entry's own
+        if entry is None:
+            return shape
         own = {"context": entry.context, "published_weights": entry.weights}
         return replace(shape, **{field: fact.value for field, fact in own.items() if fact is not None})  # type: ignore[arg-type]
 
