@@ -1,5 +1,6 @@
 """The command ``volvelle``, one file a verb. It decides nothing; it asks, and shows what is answered."""
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -72,4 +73,5 @@ def main() -> None:
     # Not in `run`: whoever asks in a process of their own reads no lines of another thread.
     with progress_lines(" ".join(["volvelle", *words[:1]])):
         status = run()
+    gc.set_threshold(100_000, 50, 100)  # collecting while modules load takes a tenth of a second, and finds nothing
     sys.exit(status)
