@@ -8,8 +8,8 @@ from volvelle.catalogue.saved_file import is_yaml_name
 from volvelle.errors import DescriptionError, brief
 from volvelle.estimators.calibration import with_margin
 from volvelle.input_limits import other_reader
+from volvelle.questions.machine import Changes
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.what_if import Changes
 from volvelle.workload.families.shape import TRAINING_LENGTH, Transformer, training_length
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
