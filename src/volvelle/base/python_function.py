@@ -141,7 +141,11 @@ def _item_type(kind: OptionKind) -> str:
 # -- errors ----------------------------------------------------------------------------------------------------------
 
 _COMMAND = re.compile(r"volvelle [a-z][^;]*")
-_FLAG = re.compile(r"(?<![\w-])(?P<flag>--?[a-z][\w-]*)(?:[ =](?P<value>'[^']*'|[\w.%/+-]*\w%?))?")
+_FLAG = re.compile(
+    r"(?<![\w-])(?P<flag>--?[a-z][\w-]*)(?:[ =](?P<value>'[^']*'|[\w.%/+-]*\w%?)(?P<last>(?=[;,)]|\.?$))?)?"
+)
+_NO_VALUES = ("away", "out", "too", "instead", "alone", "twice", "first")
+"""Words that may end a clause behind an option without being its value."""
 
 
 def in_python_words(message: str, question: type[Question]) -> str:
@@ -165,7 +169,10 @@ def _translated(text: str, question: type[Question]) -> str:
             return f"{part.name}={switched}" + (match[0][len(match["flag"]) :])
         if part.listed and value:
             return f"{part.name.rpartition('_')[0]}_{value}=True"
-        if not _is_value(value, part):
+        if not (
+            _is_value(value, part)
+            or (value and match["last"] is not None and value not in _NO_VALUES and value.islower())
+        ):
             return part.name + match[0][len(match["flag"]) :]
         return f"{part.name}={value if value[0] == chr(39) or _is_number(value) else repr(value)}"
 

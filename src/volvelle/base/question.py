@@ -6,6 +6,7 @@ keys of studies, the typed command that asks the same again, and the reference p
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from copy import copy
 from dataclasses import KW_ONLY, MISSING, dataclass, field, fields, replace
 from functools import cache, wraps
 from shlex import join
@@ -178,8 +179,8 @@ def as_field(stated: Option, *, kw_only: bool = True) -> Any:
 class Question:
     """What a command asks. A subclass declares its fields with `option`, and becomes a frozen dataclass by itself."""
 
-    command: ClassVar[str] = ""
-    """The words of the command, like ``scale``."""
+    subcommand: ClassVar[str] = ""
+    """The name of the command, like ``scale``."""
     summary: ClassVar[str] = ""
     """The command in one line."""
     examples: ClassVar[tuple[str, ...]] = ()
@@ -231,7 +232,7 @@ class Question:
             if word in part.words:
                 return part
         known = [part.name for part in cls.options()]
-        raise UnknownNameError.among(f"argument of {cls.command}", word, known)
+        raise UnknownNameError.among(f"argument of {cls.subcommand}", word, known)
 
     @classmethod
     def named(cls, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,7 +253,11 @@ class Question:
 
     def changed(self, **changes: Any) -> Self:
         """Return the question with other values."""
-        return replace(self, **changes)  # type: ignore[type-var]  # subclasses are dataclasses
+        other = copy(self)
+        for word, value in changes.items():
+            part = type(self).option_named(word)
+            object.__setattr__(other, part.name, part.read(value))
+        return other
 
     def as_question(self, other: type[Asked], **stated: Any) -> Asked:
         """Return another question with the fields that both have, and those that are stated."""
@@ -273,10 +278,15 @@ class Question:
         """
         stated = [(part, value) for part, value in self.given() if part.name not in without]
         given = sorted(stated, key=lambda pair: not pair[0].is_argument)
-        return ["volvelle", *type(self).command.split(), *(word for part, value in given for word in part.typed(value))]
+        return [
+            "volvelle",
+            *type(self).subcommand.split(),
+            *(word for part, value in given for word in part.typed(value)),
+        ]
 
-    def command_line(self) -> str:
-        """Return the command that asks this question, as it is typed."""
+    @property
+    def command(self) -> str:
+        """The command that asks this question, as it is typed."""
         return join(self.typed())
 
     @classmethod
@@ -285,7 +295,7 @@ class Question:
         parts = [part for part in cls.options() if part.in_command]
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": cls.command,
+            "title": cls.subcommand,
             "description": " ".join((cls.__doc__ or "").split()),
             "type": "object",
             "properties": {part.name: part.schema() for part in parts},

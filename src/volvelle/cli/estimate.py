@@ -99,7 +99,7 @@ def _run(question: EstimateQuestion, output: _Output) -> int:
     if output.html is not None:
         from volvelle.report.page.estimate import estimate_page  # noqa: PLC0415 - keeps start-up short
 
-        write_page(output.html, estimate_page(answer, command=question.command_line()))
+        write_page(output.html, estimate_page(answer, command=question.command))
     if output.as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
 

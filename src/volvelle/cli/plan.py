@@ -38,7 +38,7 @@ def _run(question: PlanOrCountQuestion, output: _Output) -> int:
                 ranked,
                 references=references,
                 asked=_asked_of_estimate(asked, ranked.step.batch),
-                command=asked.command_line(),
+                command=asked.command,
             ),
         )
     if question.framework is not None:
@@ -90,7 +90,7 @@ def _how_many(question: PlanOrCountQuestion, output: _Output) -> int:
     if output.html is not None:
         from volvelle.report.page.sizing import sizing_page  # noqa: PLC0415
 
-        write_page(output.html, sizing_page(sizing, command=asked.command_line()))
+        write_page(output.html, sizing_page(sizing, command=asked.command))
     if output.as_json:
         click.echo(json_text("plan", SizingDocument.model_validate(sizing)))
     else:

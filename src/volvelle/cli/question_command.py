@@ -68,7 +68,7 @@ class QuestionCommand(click.Command):
         if self.question.examples:
             with formatter.section("Examples"):
                 for example in self.question.examples:
-                    formatter.write_text(f"volvelle {self.question.command} {example}")
+                    formatter.write_text(f"volvelle {self.question.subcommand} {example}")
         super().format_epilog(ctx, formatter)
 
 
@@ -109,7 +109,7 @@ def command(
     return kind(
         question,
         {title: groups[title] for title in sorted(groups, key=GROUPS.index)},
-        name=question.command.split()[-1],
+        name=question.subcommand.split()[-1],
         callback=callback,
         params=parameters,
         help=question.__doc__,

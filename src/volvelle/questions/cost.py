@@ -23,7 +23,7 @@ class CostQuestion(OtherMachine):
     the step time as well if --step-range is given.
     """
 
-    command = "cost"
+    subcommand = "cost"
     summary = "What a machine costs to buy and to own, by part."
     examples = (
         "--on dgx-h100/1024",

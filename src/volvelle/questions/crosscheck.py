@@ -27,7 +27,7 @@ ROUTING = Option(
 class CrosscheckQuestion(LaidOutStep):
     """Estimate one training step of MODEL by several estimators, and explain every difference."""
 
-    command = "crosscheck"
+    subcommand = "crosscheck"
     summary = "One step by formulas, by a replay and with flows on links: do they agree, and if not, why."
     examples = (
         "gpt3-175b --on dgx-a100/1024 --tp 8 --pp 8 --batch 1536",
@@ -72,7 +72,7 @@ class WhyUnsureQuestion(LaidOutStep):
     The model's own error is one of them. With --against, it is the uncertainty of the difference of two layouts.
     """
 
-    command = "why-unsure"
+    subcommand = "why-unsure"
     summary = "Which numbers make an answer uncertain, and what to measure first."
     examples = (
         "llama3-70b --on dgx-h100/64 --batch 512 --tp 4 --pp 4",

@@ -35,7 +35,7 @@ def read_stragglers(texts: Sequence[str]) -> dict[int, float | str]:
 class EstimateQuestion(LaidOutStep):
     """Estimate the time of one training step of MODEL on SYSTEM, what fits in memory, and where the time goes."""
 
-    command = "estimate"
+    subcommand = "estimate"
     summary = "Time, memory, cost and energy of one training step, and where the time goes."
     examples = (
         "llama3-8b --on dgx-h100/8 --batch 128 --seq 8192 --zero 2",

@@ -31,7 +31,7 @@ _USD = Option("--usd", "Find the fewest GPUs within a budget, like 5MUSD.", kind
 class PlanQuestion(SearchedStep):
     """Rank every layout of a model on a machine, and explain the first."""
 
-    command = "plan"
+    subcommand = "plan"
     summary = "The best layout for a model on a machine, or the best run of a benchmark."
     examples = (
         "llama3-70b --on dgx-h100/64 --batch 1024 --seq 8192 --tokens 2T",
@@ -75,7 +75,7 @@ class PlanQuestion(SearchedStep):
 class HowManyQuestion(SearchedStep):
     """Find the fewest GPUs of a kind of machine that train on all tokens by a date or within a budget."""
 
-    command = "plan"
+    subcommand = "plan"
     summary = "The fewest GPUs that keep a date or a budget."
 
     on: str = option(SYSTEM, kind=Text(), help="Kind of machine without a GPU count, like dgx-h100.")

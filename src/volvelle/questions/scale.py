@@ -20,7 +20,7 @@ class ScaleQuestion(SearchedStep):
     efficiency of the smallest size.
     """
 
-    command = "scale"
+    subcommand = "scale"
     summary = "The best layout at every GPU count: efficiency, where time goes, where scaling breaks."
     examples = (
         "llama3-70b --on dgx-h100 --from 64 --to 4096 --batch 2048",

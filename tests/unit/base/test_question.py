@@ -15,7 +15,7 @@ from volvelle.mapping.parallelism import Schedule
 class Asked(Question):
     """Ask for an example."""
 
-    command = "ask"
+    subcommand = "ask"
     model: str = option(Option("MODEL", "Model."), kw_only=False)
     batch: int | None = option(Option("--batch", "Sequences.", kind=Number(SEQUENCES)), default=None)
     sequence: int | None = option(Option("--seq", "Tokens.", kind=Number(SEQUENCES)), default=None)
@@ -66,7 +66,7 @@ def test_a_value_of_another_kind_is_rejected_by_its_name(name: str, value: Any) 
 
 def test_the_typed_command_has_arguments_first_and_only_what_is_off_its_default() -> None:
     question = Asked("llama3-8b", step="6.3 s", zero=(1, 2), spot=True, schedule="1f1b")
-    assert question.command_line() == "volvelle ask llama3-8b --step '6.3 s' --spot --zero 1 --zero 2"
+    assert question.command == "volvelle ask llama3-8b --step '6.3 s' --spot --zero 1 --zero 2"
 
 
 def test_a_number_with_its_unit_is_known_in_si_units() -> None:
