@@ -107,9 +107,9 @@ def test_a_question_is_the_command_that_asks_it() -> None:
     ("changed", "error", "said"),
     [
         ({"prefill": "3x tp8"}, MappingError, "both pools take 28 chips, and dgx-h100/16 has 16"),
-        ({"transfer": "before"}, UnknownNameError, "--transfer"),
-        ({"router": "random"}, UnknownNameError, "--router"),
-        ({"decode": "many"}, DescriptionError, "--decode 'many'"),
+        ({"transfer": "before"}, UnknownNameError, "transfer is 'before'"),
+        ({"router": "random"}, UnknownNameError, "router is 'random'"),
+        ({"decode": "many"}, DescriptionError, "decode='many'"),
         ({"load": "closed 50001"}, DescriptionError, "clients of one part of the pools is 50001; .* from 1 to 50,000"),
     ],
 )
