@@ -10,7 +10,6 @@ from copy import copy
 from dataclasses import KW_ONLY, MISSING, dataclass, field, fields, replace
 from functools import cache, wraps
 from shlex import join
-from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from volvelle.base.option_kinds import Fields, InputFile, Number, OptionKind, OutputFile, Switch, Text, items
@@ -68,6 +67,8 @@ class Option:
     """The word that stands for this switch in the list that `flag` gives, like ``weights`` in ``--offload``."""
     word_flags: bool = False
     """Each word is a flag of its own, like ``--strong`` and ``--weak``; `flag` is the first of them."""
+    configured: str = ""
+    """The key by which a configuration file may set the default, like ``stack`` or ``prices.energy``."""
     name: str = ""
     default: Any = REQUIRED
 
@@ -185,8 +186,8 @@ class Question:
     """The command in one line."""
     examples: ClassVar[tuple[str, ...]] = ()
     """Arguments of commands that ask such a question, for its help."""
-    from_files: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Field → file, of defaults that a configuration file gave."""
+    any_size: ClassVar[bool] = False
+    """The machine is a kind of machine, without a GPU count."""
 
     def __init_subclass__(cls, **extra: Any) -> None:
         super().__init_subclass__(**extra)

@@ -11,6 +11,8 @@ from click.shell_completion import CompletionItem
 from volvelle.base.option_kinds import Fields, InputFile, OptionKind, OutputFile, Switch, Words
 from volvelle.base.python_function import asked_on
 from volvelle.base.question import GROUPS, Option, Question
+from volvelle.base.settings import settings_text, using
+from volvelle.cli.configuration import defaults_for
 from volvelle.cli.output import draws
 from volvelle.errors import VolvelleError
 
@@ -101,8 +103,17 @@ def command(
                 from volvelle.report.figures.engine import check_engines  # noqa: PLC0415 - before anything is computed
 
                 check_engines()
-            asked = question(**{name: value for name, value in stated.items() if name in own})
-            status = run(asked, shown)
+            asked_fields = {name: value for name, value in stated.items() if name in own}
+            settings = defaults_for(question, asked_fields)
+            asked_fields |= {name: setting.value for name, setting in settings.items()}
+            for part in question.options():
+                if part.required and part.name not in asked_fields:
+                    missing = next(each for each in ctx.command.params if each.name == part.name)
+                    raise click.MissingParameter(ctx=ctx, param=missing)
+            with using(settings):
+                status = run(question(**asked_fields), shown)
+                if settings and not getattr(shown, "as_json", False):
+                    click.echo(f"note: {settings_text(settings)}")
         if status:
             ctx.exit(status)
 
@@ -135,6 +146,7 @@ def _parameter(part: Option) -> click.Parameter:
         count = -1 if part.several else 1
         return click.Argument([part.name], metavar=metavar, required=part.required, nargs=count, type=_type(part.kind))
     text = part.help + (f" [default: {default}]" if (default := _default(part)) else "")
+    text += " [required]" if part.required else ""
     if part.word_flags:
         flags = "/".join(f"--{word}" for word in _words(part))
         return click.Option([flags, part.name], default=None, help=text)
@@ -147,7 +159,6 @@ def _parameter(part: Option) -> click.Parameter:
         type=_type(part.kind),
         multiple=part.several,
         nargs=part.values,
-        required=part.required,
         metavar=shown,
         help=text,
     )

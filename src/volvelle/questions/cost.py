@@ -52,6 +52,7 @@ class CostQuestion(OtherMachine):
             "--chip-price",
             "Price of one GPU instead of offers, like '30 kUSD'.",
             kind=Number(PRICE),
+            configured="prices.gpu",
             group=_MONEY,
             metavar="USD",
         ),
@@ -68,11 +69,23 @@ class CostQuestion(OtherMachine):
         default=None,
     )
     life: str | float = option(
-        Option("--life", "Time over which the machine is paid off.", kind=Number(LIFE), group=_MONEY),
+        Option(
+            "--life",
+            "Time over which the machine is paid off.",
+            kind=Number(LIFE),
+            configured="prices.life",
+            group=_MONEY,
+        ),
         default="4 years",
     )
     use: str | float = option(
-        Option("--use", "Share of its life in which the machine is used.", kind=Number(SHARE), group=_MONEY),
+        Option(
+            "--use",
+            "Share of its life in which the machine is used.",
+            kind=Number(SHARE),
+            configured="prices.use",
+            group=_MONEY,
+        ),
         default="80 %",
     )
     energy_price: str | float | None = option(
@@ -80,6 +93,7 @@ class CostQuestion(OtherMachine):
             "--energy-price",
             "Price of energy, like '0.08 USD/kWh'.",
             kind=Number(ENERGY_PRICE),
+            configured="prices.energy",
             group=_MONEY,
             usually="from the price book, with interval",
             metavar="PRICE",
@@ -91,6 +105,7 @@ class CostQuestion(OtherMachine):
             "--interest",
             "Interest per year, like '5 %'.",
             kind=Number(NO_SHARE),
+            configured="prices.interest",
             group=_MONEY,
             usually="from the price book, with interval",
             metavar="SHARE",

@@ -12,6 +12,9 @@ from volvelle.errors import DescriptionError, brief
 if TYPE_CHECKING:
     from volvelle.catalogue import Catalogue
 
+    Folder = Catalogue | Path | str | Sequence[Path | str] | None
+    """A catalogue, or folders that are searched before the catalogue of the package."""
+
 Changes = Mapping[str, str | float]
 """Field of the machine → ``2x``, ``+10%``, a quantity with its unit, or a name where the field is no number."""
 
@@ -35,6 +38,7 @@ SYSTEM = Option(
     kind=Named("text or a Cluster", ("Cluster",)),
     group="Machine",
     metavar="SYSTEM",
+    configured="system",
 )
 SET = Option(
     "--set",
@@ -45,9 +49,11 @@ SET = Option(
 )
 CATALOGUE = Option(
     "--catalogue",
-    "Folder with your own catalogue entries.",
+    "Folder with your own catalogue entries. May be given several times.",
     kind=InputFile(("Catalogue",)),
     group="Machine",
+    several=True,
+    configured="catalogue",
 )
 MARGIN_LEFT = Option(
     "--margin",
@@ -55,6 +61,7 @@ MARGIN_LEFT = Option(
     kind=Number(MARGIN),
     group="Machine",
     usually="5 %",
+    configured="margin",
 )
 STACK = Option(
     "--stack",
@@ -62,6 +69,7 @@ STACK = Option(
     kind=Named("text"),
     group="Software",
     usually="the usual one of the GPU",
+    configured="stack",
 )
 CALIBRATED = Option(
     "--calibrated",
@@ -69,6 +77,7 @@ CALIBRATED = Option(
     kind=InputFile(),
     group="Software",
     metavar="FILE.yaml",
+    configured="calibration",
 )
 RANDOM_SEED = Option("--seed", "Seed of random numbers.", kind=Number(SEED), group="Method")
 PROGRESS = Option("", "Function that is called with the progress.", kind=Named("a function", ("callable",)))
@@ -78,7 +87,7 @@ class OtherMachine(Question):
     """A machine with some of its numbers changed, from the catalogue or a folder of the user's."""
 
     set: Changes | None = option(SET, default=None)
-    catalogue: "Catalogue | Path | str | None" = option(CATALOGUE, default=None)
+    catalogue: "Folder" = option(CATALOGUE, default=None)
 
 
 class Software(Question):

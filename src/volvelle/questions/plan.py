@@ -77,6 +77,7 @@ class HowManyQuestion(SearchedStep):
 
     subcommand = "plan"
     summary = "The fewest GPUs that keep a date or a budget."
+    any_size = True
 
     on: str = option(SYSTEM, kind=Text(), help="Kind of machine without a GPU count, like dgx-h100.")
     tokens: str | float = option(RUN_TOKENS)

@@ -27,6 +27,8 @@ class ScaleQuestion(SearchedStep):
         "llama3-8b --on dgx-b200 --weak --seq 8192",
     )
 
+    any_size = True
+
     on: str = option(SYSTEM, kind=Text(), help="Kind of machine without a GPU count, like dgx-h100.")
     first: int = option(Option("--from", "Fewest GPUs.", kind=Number(ACCELERATORS)), default=8)
     last: int = option(Option("--to", "Most GPUs.", kind=Number(ACCELERATORS)), default=4096)

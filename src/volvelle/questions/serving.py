@@ -27,7 +27,7 @@ from volvelle.questions.machine import CATALOGUE, PROGRESS, RANDOM_SEED, SYSTEM
 from volvelle.questions.training import MODEL
 
 if TYPE_CHECKING:
-    from volvelle.catalogue import Catalogue
+    from volvelle.questions.machine import Folder
     from volvelle.system.cluster import Cluster
     from volvelle.workload.families.shape import Transformer
     from volvelle.workload.serving.drafting import Drafting
@@ -274,7 +274,7 @@ class ServeQuestion(InstanceFields, LaunchFields, PoolFields):
         ),
         default=None,
     )
-    catalogue: "Catalogue | Path | str | None" = option(CATALOGUE, default=None)
+    catalogue: "Folder" = option(CATALOGUE, default=None)
 
     @property
     def splits(self) -> bool:
@@ -295,7 +295,7 @@ class SplitServeQuestion(RequestFields, EngineFields):
     load: "str | AbstractLoad" = option(LOAD)
     transfer: Transfer = option(TRANSFER, default="after")
     router: Router = option(ROUTER, default="round-robin")
-    catalogue: "Catalogue | Path | str | None" = option(CATALOGUE, default=None)
+    catalogue: "Folder" = option(CATALOGUE, default=None)
 
 
 PURPOSES = ("dollars", "chips", "watts")
@@ -404,7 +404,7 @@ class PlanServingQuestion(Question):
         ),
         default=None,
     )
-    catalogue: "Catalogue | Path | str | None" = option(CATALOGUE, default=None)
+    catalogue: "Folder" = option(CATALOGUE, default=None)
     progress: Callable[[int, int, str], None] | None = option(PROGRESS, default=None)
 
     def typed(self, *, without: Collection[str] = ()) -> list[str]:
@@ -528,7 +528,7 @@ class FleetQuestion(Question):
         default=None,
     )
     seed: int | None = option(RANDOM_SEED, default=None, usually="0")
-    catalogue: "Catalogue | Path | str | None" = option(CATALOGUE, default=None)
+    catalogue: "Folder" = option(CATALOGUE, default=None)
     progress: Callable[[str], None] | None = option(PROGRESS, default=None)
     if TYPE_CHECKING:  # the names of the command, which are turned into names of fields before a question is made
         tp: int | None = None
