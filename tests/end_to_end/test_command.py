@@ -118,5 +118,5 @@ def test_a_step_is_replayed_and_its_timeline_written(tmp_path: Path) -> None:
 def test_a_timeline_of_another_kind_is_refused_before_anything_is_printed(tmp_path: Path) -> None:
     done = volvelle("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "32", "--timeline", str(tmp_path / "step.png"))
     assert done.returncode == 2
-    assert ".json, .json.gz or .pftrace" in done.stderr
+    assert "written as .json or .json.gz, not as 'step.png'" in done.stderr
     assert not done.stdout

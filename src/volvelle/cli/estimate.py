@@ -80,7 +80,7 @@ class _Stragglers(click.Option):
     "--timeline",
     type=Output(),
     metavar="FILE",
-    help="Write the replayed step for Perfetto (ui.perfetto.dev): .json, .json.gz or .pftrace.",
+    help="Write the replayed step for Perfetto (ui.perfetto.dev): .json or .json.gz.",
 )
 @click.option(
     "--trace",
