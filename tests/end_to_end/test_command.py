@@ -72,6 +72,7 @@ def test_what_cannot_run_is_answered_with_cures_and_status_one() -> None:
         (("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "8", "--whole-experts"), "--expert-tensor-parallel"),
         (("plan", "gpt2", "--on", "dgx-a100/8", "--relay-tokens"), "--hierarchical-dispatch"),
         (("cost", "--on", "dgx-a100/8", "--budget", "1e12"), "--tokens"),
+        (("estimate", "gpt2", "--on", "dgx-a100/8", "--trace-format", "goal"), "goal was removed: use chakra"),
     ],
 )
 def test_a_question_that_makes_no_sense_gets_status_two_and_advice(words: tuple[str, ...], says: str) -> None:

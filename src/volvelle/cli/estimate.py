@@ -90,10 +90,10 @@ class _Stragglers(click.Option):
 )
 @click.option(
     "--trace-format",
-    type=click.Choice(["chakra", "astra-sim", "smpi", "goal"]),
+    type=click.Choice(["chakra", "astra-sim", "smpi"]),
     default="chakra",
     show_default=True,
-    help="Chakra execution traces; the same with ASTRA-sim's files; SimGrid's SMPI; LogGOPSim.",
+    help="Chakra execution traces; the same with ASTRA-sim's files; SimGrid's SMPI.",
 )
 @click.option("--every-rank", is_flag=True, help="A Chakra trace of every rank, not one for each pipeline stage.")
 @BRIEF

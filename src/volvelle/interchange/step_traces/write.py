@@ -8,7 +8,6 @@ from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.estimators.event_driven.estimator import ReplayedStep
 from volvelle.interchange.step_traces.astra_sim import write_astra_sim
 from volvelle.interchange.step_traces.chakra import write_chakra
-from volvelle.interchange.step_traces.goal import write_goal
 from volvelle.interchange.step_traces.messages import Wires
 from volvelle.interchange.step_traces.smpi import write_smpi
 from volvelle.interchange.step_traces.stage_program import Kind, StageProgram, stage_programs
@@ -16,7 +15,7 @@ from volvelle.interchange.step_traces.written import WrittenTrace
 
 MOST_NODES = 2_000_000
 """That are written, of all ranks together: some ten seconds, 200 MB."""
-FORMATS = ("chakra", "astra-sim", "smpi", "goal")
+FORMATS = ("chakra", "astra-sim", "smpi")
 
 
 def write_step_trace(
@@ -39,8 +38,6 @@ def write_step_trace(
         if form == "astra-sim":
             return write_astra_sim(stage_programs(replayed), basis.machine, folder)
         programs, wires = list(stage_programs(replayed)), Wires.of(basis.machine)
-        if form == "goal":
-            return write_goal(programs, wires, folder)
         return write_smpi(programs, wires, folder, overlapped=overlapped(programs, replayed.time))
     except OSError as error:
         raise DescriptionError(

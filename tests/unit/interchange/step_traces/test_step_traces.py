@@ -87,31 +87,21 @@ def test_what_is_exchanged_takes_what_its_law_says(mapping: ParallelMapping) -> 
             assert moved.seconds == pytest.approx(float(np.max(NESTED[moved.collective](moved.size, tiers))))
 
 
-def _messages(text: str, folder: Path) -> Iterator[tuple[str, int, int, int, int]]:
+def _messages(folder: Path) -> Iterator[tuple[str, int, int, int, int]]:
     """Way, source, target, tag and bytes of every message of a step."""
-    if text == "smpi":
-        for file in folder.glob("rank*.txt"):
-            for line in file.read_text().splitlines():
-                if found := re.match(r"(\d+) (isend|recv) (\d+) (\d+) (\d+) 6$", line):
-                    own, way, other, tag, size = found.groups()
-                    ends = (own, other) if way == "isend" else (other, own)
-                    yield (way.removeprefix("i"), int(ends[0]), int(ends[1]), int(tag), int(size))
-        return
-    rank = -1
-    for line in (folder / "step.goal").read_text().splitlines():
-        if found := re.match(r"rank (\d+) ", line):
-            rank = int(found[1])
-        elif found := re.match(r"l\d+: (send|recv) (\d+)b (?:to|from) (\d+) tag (\d+)", line):
-            way, size, other, tag = found[1], int(found[2]), int(found[3]), int(found[4])
-            yield (way, rank, other, tag, size) if way == "send" else (way, other, rank, tag, size)
+    for file in folder.glob("rank*.txt"):
+        for line in file.read_text().splitlines():
+            if found := re.match(r"(\d+) (isend|recv) (\d+) (\d+) (\d+) 6$", line):
+                own, way, other, tag, size = found.groups()
+                ends = (own, other) if way == "isend" else (other, own)
+                yield (way.removeprefix("i"), int(ends[0]), int(ends[1]), int(tag), int(size))
 
 
-@pytest.mark.parametrize("form", ["smpi", "goal"])
 @pytest.mark.parametrize("mapping", _MAPPINGS, ids=str)
-def test_what_is_sent_is_received(mapping: ParallelMapping, form: str, tmp_path: Path) -> None:
-    write_step_trace(_replayed(mapping), tmp_path / "trace", form=form)
+def test_what_is_sent_is_received(mapping: ParallelMapping, tmp_path: Path) -> None:
+    write_step_trace(_replayed(mapping), tmp_path / "trace", form="smpi")
     counts: dict[str, Counter[tuple[int, int, int, int]]] = {"send": Counter(), "recv": Counter()}
-    for way, *message in _messages(form, tmp_path / "trace"):
+    for way, *message in _messages(tmp_path / "trace"):
         counts[way][tuple(message)] += 1  # type: ignore[index]
     assert counts["send"] == counts["recv"]
     assert counts["send"]
