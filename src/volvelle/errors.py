@@ -38,6 +38,7 @@ _NOW = {
 """What has another name now: fields, options and names of the package."""
 _REMOVED = {
     "estimate --trace-format goal": "use chakra, which holds the same kernels, transfers and dependencies",
+    "estimate --trace-format smpi": "to compare with SimGrid, use `volvelle crosscheck MODEL --with closed,simgrid`",
 }
 """Options, or choices of an option, that a command had; and what to use instead."""
 

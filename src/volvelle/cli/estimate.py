@@ -90,10 +90,10 @@ class _Stragglers(click.Option):
 )
 @click.option(
     "--trace-format",
-    type=click.Choice(["chakra", "astra-sim", "smpi"]),
+    type=click.Choice(["chakra", "astra-sim"]),
     default="chakra",
     show_default=True,
-    help="Chakra execution traces; the same with ASTRA-sim's files; SimGrid's SMPI.",
+    help="Chakra execution traces, or the same with files for ASTRA-sim 2.",
 )
 @click.option("--every-rank", is_flag=True, help="A Chakra trace of every rank, not one for each pipeline stage.")
 @BRIEF
