@@ -39,6 +39,8 @@ _NOW = {
 _REMOVED = {
     "estimate --trace-format goal": "use chakra, which holds the same kernels, transfers and dependencies",
     "estimate --trace-format smpi": "to compare with SimGrid, use `volvelle crosscheck MODEL --with closed,simgrid`",
+    "job --age": "state today's failure rate of your accelerators in a file, and name it by --hazard",
+    "job --wear": "state today's failure rate of your accelerators in a file, and name it by --hazard",
 }
 """Options, or choices of an option, that a command had; and what to use instead."""
 

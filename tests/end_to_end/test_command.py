@@ -74,6 +74,8 @@ def test_what_cannot_run_is_answered_with_cures_and_status_one() -> None:
         (("cost", "--on", "dgx-a100/8", "--budget", "1e12"), "--tokens"),
         (("estimate", "gpt2", "--on", "dgx-a100/8", "--trace-format", "goal"), "goal was removed: use chakra"),
         (("estimate", "gpt2", "--on", "dgx-a100/8", "--trace-format", "smpi"), "smpi was removed: to compare"),
+        (("job", "gpt2", "--on", "dgx-a100/8", "--age", "2"), "--age was removed: state today's failure rate"),
+        (("job", "gpt2", "--on", "dgx-a100/8", "--wear", "old"), "--wear was removed: state today's failure rate"),
     ],
 )
 def test_a_question_that_makes_no_sense_gets_status_two_and_advice(words: tuple[str, ...], says: str) -> None:

@@ -35,18 +35,6 @@ def time_between(rate: Number) -> Seconds:
         return np.asarray(1.0 / np.asarray(rate, dtype=float))
 
 
-@cites("ostrouchov2020titan", place="figures of hazard by age; Titan's GPUs died in their third year, not their first")
-def hazard_at_age(age: Number, *, since: Sequence[float], rates: Sequence[float]) -> Number:
-    r"""The rate of a part of some age, by pieces.
-
-    $$ \lambda(t) = \lambda_j,\quad a_j \le t < a_{j+1} $$
-
-    The last piece holds for ever. Assumes nothing of the shape: no bathtub where none was seen.
-    """
-    place = np.clip(np.searchsorted(np.asarray(since, dtype=float), age, side="right") - 1, 0, len(rates) - 1)
-    return np.asarray(np.asarray(rates, dtype=float)[place])
-
-
 @cites("infinitehbd2025", place="trace: gamma shape 0.93 of faults across nodes")
 def worst_share(shape: Number, *, taken: Number) -> Number:
     r"""Share of all failures that the worst nodes have, where rates of nodes are gamma-distributed.

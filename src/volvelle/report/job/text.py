@@ -70,8 +70,7 @@ def figure_lines(answer: Job) -> Iterator[str]:
     if run.kwh is not None:
         yield f"{_span(run.kwh, 'MWh', scale=1e-3)} with hosts and PUE"
     if run.tco2e is not None:
-        made = "" if answer.embodied_tco2e is None else f"; making the machine, apart: {answer.embodied_tco2e:,.3g} t"
-        yield f"{_span(run.tco2e, 't CO2e')} of its energy, by the grid of the place{made}"
+        yield f"{_span(run.tco2e, 't CO2e')} of its energy, by the grid of the place"
     if answer.simulated is not None:
         told = answer.simulated
         yield (
