@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from volvelle.laws.reliability.hazards import series_hazard, time_between, worst_share
+from volvelle.laws.reliability.hazards import series_hazard, time_between
 from volvelle.quantities import DAY
 
 LLAMA_3 = {"gpu": 268, "network": 35, "host": 21, "maintenance": 32, "software": 56, "unknown": 7}
@@ -27,8 +27,3 @@ def test_rsc_projects_its_own_rate(accelerators: int, hours: float) -> None:
 
 def test_nothing_fails_is_an_infinite_time() -> None:
     assert np.isinf(time_between(0.0))
-
-
-def test_the_worst_tenth_has_four_tenths_of_the_faults() -> None:
-    drawn = np.sort(np.random.default_rng(1).gamma(0.93, size=400_000))
-    assert float(worst_share(0.93, taken=0.1)) == pytest.approx(drawn[-40_000:].sum() / drawn.sum(), abs=0.01)
