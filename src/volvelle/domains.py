@@ -333,8 +333,6 @@ EVENTS = NumberDomain(0.0, 1e9)
 PART_DAYS = NumberDomain(1e-3, 1e12)
 """Days that parts were watched, all parts together."""
 """Years."""
-INTENSITY = NumberDomain(0.0, 3000.0)
-"""Grams of CO2 equivalents for a kWh."""
 STEP_TIME = NumberDomain(1e-9, 1e12, SECONDS)
 LIMIT = NumberDomain(0.0, 1e7)
 """Seconds that a search may take."""

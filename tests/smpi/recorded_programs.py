@@ -1,7 +1,7 @@
 """An MPI trace as SMPI reads it, without times, and the time that SMPI computes for it.
 
 SMPI runs in a process of its own with a time limit. Collectives are named with algorithms that are those of
-:mod:`volvelle.workload.message_passing.expansion`; collectives of fewer than all ranks go as messages.
+:mod:`tests.smpi.expansion`; collectives of fewer than all ranks go as messages.
 """
 
 import shutil

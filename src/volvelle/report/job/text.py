@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from volvelle.applications.goodput.run_estimate import RunEstimate, RunFigure
+from volvelle.applications.goodput.run_estimate import RunFigure
 from volvelle.quantities import DAY, DOLLARS, SECONDS, TOKEN_COUNT, percent, show, whole_text
 from volvelle.report.plan_words import degrees_text
 from volvelle.report.sheet import Sheet
@@ -134,13 +134,6 @@ def sheets(answer: Job) -> Iterator[Sheet]:
         columns=("input", "rests on"),
         rows=tuple(answer.basis.items()),
         note="The final run alone: experiments, failed runs and evaluation before it are not in these figures.",
-    )
-
-
-def hazard_rows(run: RunEstimate) -> tuple[tuple[str, str, str], ...]:
-    """Parts that fail, how many there are, and how often all of them do, a day."""
-    return tuple(
-        (part.part, f"{part.count:,.0f}", f"{part.events_per_second * DAY:.3g}") for part in run.plan.hazard.parts
     )
 
 
