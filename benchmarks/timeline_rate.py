@@ -30,7 +30,7 @@ def main() -> None:
     tasks = int((replayed.step.graph.durations > 0.0).sum())
     found: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for kind in ("json", "json.gz", "pftrace"):
+        for kind in ("json", "json.gz"):
             file, took = Path(folder) / f"step.{kind}", []
             for _ in range(asked.repeats):
                 start = time.process_time()

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from tests.conftest import ROOT
+from tests.smpi.recorded_programs import platform, smpi_settings
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.message_passing.retimed import EAGER
 from volvelle.interchange.mpi_traces.csv_file import read_events
-from volvelle.interchange.mpi_traces.smpi import platform, smpi_settings
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
 from volvelle.system.topologies import Switch

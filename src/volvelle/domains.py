@@ -35,7 +35,6 @@ from volvelle.quantities import (
     HERTZ,
     JOULES_PER_BYTE,
     JULIAN_YEAR,
-    KILOGRAMS,
     SECONDS,
     TOKEN_COUNT,
     WATTS,
@@ -333,11 +332,7 @@ GAP = NumberDomain(1.0, 365 * DAY, SECONDS)
 EVENTS = NumberDomain(0.0, 1e9)
 PART_DAYS = NumberDomain(1e-3, 1e12)
 """Days that parts were watched, all parts together."""
-AGE = NumberDomain(0.0, 100.0)
 """Years."""
-MASS = NumberDomain(0.0, 1e9, KILOGRAMS)
-INTENSITY = NumberDomain(0.0, 3000.0)
-"""Grams of CO2 equivalents for a kWh."""
 STEP_TIME = NumberDomain(1e-9, 1e12, SECONDS)
 LIMIT = NumberDomain(0.0, 1e7)
 """Seconds that a search may take."""

@@ -36,6 +36,13 @@ _NOW = {
     "whole_experts": "expert_tensor_parallel",
 }
 """What has another name now: fields, options and names of the package."""
+_REMOVED = {
+    "estimate --trace-format goal": "use chakra, which holds the same kernels, transfers and dependencies",
+    "estimate --trace-format smpi": "to compare with SimGrid, use `volvelle crosscheck MODEL --with closed,simgrid`",
+    "job --age": "state today's failure rate of your accelerators in a file, and name it by --hazard",
+    "job --wear": "state today's failure rate of your accelerators in a file, and name it by --hazard",
+}
+"""Options, or choices of an option, that a command had; and what to use instead."""
 
 
 def renamed(name: str, known: Iterable[str]) -> list[str]:
@@ -48,6 +55,17 @@ def renamed(name: str, known: Iterable[str]) -> list[str]:
         return written.rpartition(".")[2].lstrip("-").replace("-", "_").removeprefix("no_")
 
     return [candidate for candidate in known if word(candidate) == _NOW.get(word(name))]
+
+
+def removed(command: str, option: str, choice: str = "") -> str:
+    """Return a sentence on an option that was removed, or on a choice of it; empty if there never was one.
+
+    >>> removed("estimate", "--trace-format", "goal")
+    '--trace-format goal was removed: use chakra, which holds the same kernels, transfers and dependencies'
+    """
+    words = f"{option} {choice}".rstrip()
+    instead = _REMOVED.get(f"{command} {words}", "")
+    return instead and f"{words} was removed: {instead}"
 
 
 def plainly(name: str) -> str:

@@ -170,7 +170,6 @@ EVENTS_PER_SECOND = _quantity(
     {"1/s": 1.0, "1/h": 1.0 / 3600.0, "1/d": 1.0 / DAY, "1/year": 1.0 / JULIAN_YEAR, "FIT": 1e-9 / 3600.0},
     ("1/s", "1/d"),
 )
-KILOGRAMS = _quantity("mass", "kg", "1312 kg or 4 t", {"kg": 1.0, "g": 1e-3, "t": 1e3}, ("t", "kg"))
 HERTZ = _quantity("frequency", "Hz", "1.41 GHz", _prefixed("Hz", _LARGE), ("THz", "GHz", "MHz", "kHz", "Hz"))
 FRACTION = _quantity("fraction", "", "75 %", {"%": 0.01, "ratio": 1.0}, ("%", "ratio"))
 
@@ -192,7 +191,6 @@ KINDS: tuple[Quantity, ...] = (
     DOLLARS_PER_WATT,
     HERTZ,
     EVENTS_PER_SECOND,
-    KILOGRAMS,
     FRACTION,
 )
 

@@ -1,4 +1,4 @@
-"""The house stays one that can be walked through: no circles, no crowded room, tests where one looks for them."""
+"""The package has no import circles, unit tests mirror its folders, and dependencies state a lowest version."""
 
 import re
 import subprocess

@@ -72,6 +72,10 @@ def test_what_cannot_run_is_answered_with_cures_and_status_one() -> None:
         (("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "8", "--whole-experts"), "--expert-tensor-parallel"),
         (("plan", "gpt2", "--on", "dgx-a100/8", "--relay-tokens"), "--hierarchical-dispatch"),
         (("cost", "--on", "dgx-a100/8", "--budget", "1e12"), "--tokens"),
+        (("estimate", "gpt2", "--on", "dgx-a100/8", "--trace-format", "goal"), "goal was removed: use chakra"),
+        (("estimate", "gpt2", "--on", "dgx-a100/8", "--trace-format", "smpi"), "smpi was removed: to compare"),
+        (("job", "gpt2", "--on", "dgx-a100/8", "--age", "2"), "--age was removed: state today's failure rate"),
+        (("job", "gpt2", "--on", "dgx-a100/8", "--wear", "old"), "--wear was removed: state today's failure rate"),
     ],
 )
 def test_a_question_that_makes_no_sense_gets_status_two_and_advice(words: tuple[str, ...], says: str) -> None:
@@ -118,5 +122,5 @@ def test_a_step_is_replayed_and_its_timeline_written(tmp_path: Path) -> None:
 def test_a_timeline_of_another_kind_is_refused_before_anything_is_printed(tmp_path: Path) -> None:
     done = volvelle("estimate", "gpt2", "--on", "dgx-a100/8", "--batch", "32", "--timeline", str(tmp_path / "step.png"))
     assert done.returncode == 2
-    assert ".json, .json.gz or .pftrace" in done.stderr
+    assert "written as .json or .json.gz, not as 'step.png'" in done.stderr
     assert not done.stdout

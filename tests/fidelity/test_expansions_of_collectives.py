@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from tests.conftest import small_cluster
+from tests.smpi.expansion import steps
+from tests.smpi.messages import Wires, exchanged
 from volvelle import Cluster, Dimension, Link
 from volvelle.estimators.collective_flows.contended import Job, exchange_of
 from volvelle.estimators.collective_flows.exchange import Exchange
 from volvelle.estimators.collectives import Algorithm
 from volvelle.estimators.event_driven.moved import Group
 from volvelle.estimators.rates import SustainedRates
-from volvelle.interchange.step_traces.messages import Wires, exchanged
 from volvelle.interchange.step_traces.stage_program import Kind, Node
 from volvelle.system.topologies import AbstractTopology, Ring, Switch
 from volvelle.workload.message_passing.calls import Call
-from volvelle.workload.message_passing.expansion import steps
 from volvelle.workload.tensor_layout import Collective
 
 SIZE = 7 * 5 * 3 * 2**20

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.mpi_traces import PROGRAMS, REGULAR, one_switch, recorded, simulated
+from tests.smpi.expansion import expanded
 from volvelle.estimators.message_passing.retimed import retimed
-from volvelle.workload.message_passing.expansion import expanded
 from volvelle.workload.message_passing.loops import Loop, Node, rank_loops
 from volvelle.workload.message_passing.scaling.extrapolation import extrapolation_of
 from volvelle.workload.message_passing.summary import pairs_of

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.mpi_traces import PROGRAMS, one_switch, recorded, without_computation
+from tests.smpi.expansion import expanded
+from tests.smpi.recorded_programs import smpi_time, smpirun
 from volvelle.estimators.message_passing.retimed import retimed
-from volvelle.interchange.mpi_traces.smpi import smpi_time, smpirun
-from volvelle.workload.message_passing.expansion import expanded
 
 RATE, LATENCY = 1e9, 1e-5
 

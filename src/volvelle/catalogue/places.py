@@ -7,8 +7,6 @@ from statistics import median
 from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.errors import DescriptionError, UnknownNameError, plainly
 
-_PER_KWH = 1e-3 / 3.6e6
-"""Kilograms a joule of one gram a kWh."""
 CLOUDS = ("Google", "Amazon", "Microsoft")
 """Whose regions are known."""
 
@@ -28,11 +26,6 @@ class Place:
     pue: float | None
     """None: nobody says."""
     source: str
-
-    @property
-    def kilograms_per_joule(self) -> float:
-        """Of CO2 equivalents."""
-        return self.grams_per_kwh * _PER_KWH
 
 
 @cache

@@ -1,11 +1,10 @@
 """Failures and recovery: what studies say (``data/reliability``), and what they say together of any other cluster."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, variance
 
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.loader import Catalogue, parsed, validated
 from volvelle.catalogue.packaged_rows import packaged_rows
-from volvelle.catalogue.schema import AgeFile, Datum, ReliabilityFile
-from volvelle.domains import ERROR_FACTOR, HAZARD, MASS, NO_SHARE, POWER, RECOVERY, NumberDomain
+from volvelle.catalogue.schema import Datum, ReliabilityFile
+from volvelle.domains import ERROR_FACTOR, HAZARD, NO_SHARE, POWER, RECOVERY, NumberDomain
 from volvelle.errors import DescriptionError
 from volvelle.input_limits import read_text
 from volvelle.quantities import EVENTS_PER_SECOND, Number, show
@@ -237,43 +236,6 @@ def stated_node_power(chip: str, state: str) -> Figure | None:
 
 
 @cache
-def embodied_mass(part: str) -> Figure:
-    """Kilograms of CO2 equivalents that making a part emitted."""
-    for entry in _stating("embodied:"):
-        for stated in entry.embodied:
-            if stated.part == part:
-                return _figure(stated.mass, MASS, f"{entry.name}: {part}", _own().sources)
-    raise DescriptionError(f"no study of the catalogue says what making {part!r} emitted")
-
-
-@cache
-def hazards_by_age(batch: str) -> tuple[tuple[float, float, float], ...]:
-    """Years since, years until, deaths a second of one part; of the batches of titan."""
-    entry = _study("titan")
-    return _ages(entry, [age for age in entry.ages if age.batch == batch], _own().sources)
-
-
-def _ages(
-    entry: ReliabilityFile, ages: Sequence[AgeFile], sources: Collection[str]
-) -> tuple[tuple[float, float, float], ...]:
-    """One band after another: every age between the first and the last has one rate."""
-    found = sorted((age.since, age.until, _figure(age.rate, HAZARD, entry.name, sources).value) for age in ages)
-    for since, until, _ in found:
-        if until <= since:
-            raise DescriptionError(
-                f"{entry.name}: ages from {since:g} to {until:g} years hold none; put until after since"
-            )
-    for (_, end, _), (start, *_) in pairwise(found):
-        if start != end:
-            wrong = "are stated twice" if start < end else "have no rate"
-            raise DescriptionError(
-                f"{entry.name}: ages from {min(start, end):g} to {max(start, end):g} years {wrong}; let each band "
-                "begin where the one before it ends"
-            )
-    return tuple(found)
-
-
-@cache
 def recorded_faults() -> tuple[Fault, ...]:
     """The trace of 400 servers over 349 days, by start."""
     rows = packaged_rows("reliability/faults.csv")
@@ -294,17 +256,10 @@ def recorded_days() -> float:
     return node_days * per_node / accelerators
 
 
-def own_ages(file: Path) -> tuple[tuple[float, float, float], ...]:
-    """Rates by age of a file of one's own, as `hazards_by_age` has them; none where it states none."""
-    entry = _own_entry(file)
-    batches = sorted({age.batch for age in entry.ages})
-    if len(batches) > 1:
-        raise DescriptionError(f"{file.name} states ages of {', '.join(batches)}; keep those of the batch that runs")
-    return _ages(entry, entry.ages, frozenset(age.rate.source for age in entry.ages))
-
-
 def _own_entry(file: Path) -> ReliabilityFile:
     written = {"name": file.stem, "title": "one's own", **parsed(read_text(file), file.name)}
+    if "ages" in written:
+        raise DescriptionError(f"ages in {file.name} was removed: state today's rate of part gpu under hazards")
     return validated(written, ReliabilityFile, f"hazards of {file.name}")
 
 

@@ -8,12 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from volvelle.domains import (
     ACCELERATORS,
-    AGE,
     BYTE_ENERGY,
     ERROR_FACTOR,
     EVENTS,
     HAZARD,
-    MASS,
     MULTIPLE,
     NO_SHARE,
     NO_WIDTH,
@@ -308,16 +306,6 @@ class RecoveryTimeFile(_Strict):
     """It is one of those that the prior of this phase, done this way, is made of."""
 
 
-class AgeFile(_Strict):
-    """How often parts of some age die."""
-
-    batch: Text
-    since: Annotated[float, AGE]
-    """Years."""
-    until: Annotated[float, AGE]
-    rate: Annotated[Datum, HAZARD]
-
-
 class NodePowerFile(_Strict):
     """What a node takes, all of it."""
 
@@ -325,15 +313,6 @@ class NodePowerFile(_Strict):
     accelerators: Annotated[int, ACCELERATORS]
     state: Literal["rated", "peak", "training"]
     power: Annotated[Datum, POWER]
-
-
-class EmbodiedFile(_Strict):
-    """What making a part emitted."""
-
-    part: Text
-    accelerators: Annotated[int, ACCELERATORS]
-    mass: Annotated[Datum, MASS]
-    """Of CO2 equivalents."""
 
 
 class ReliabilityFile(_Strict):
@@ -350,9 +329,7 @@ class ReliabilityFile(_Strict):
     shares: dict[str, Annotated[Datum, NO_SHARE]] = {}
     factors: dict[str, Annotated[Datum, ERROR_FACTOR]] = {}
     """One standard deviation of something, as a factor."""
-    ages: list[AgeFile] = []
     power: list[NodePowerFile] = []
-    embodied: list[EmbodiedFile] = []
     notes: str = ""
 
 

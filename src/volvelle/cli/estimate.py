@@ -32,7 +32,7 @@ class _Output(Brief, Html, Json):
     timeline: Path | None = option(
         Option(
             "--timeline",
-            "Write the replayed step for ui.perfetto.dev: .json, .json.gz or .pftrace.",
+            "Write the replayed step for ui.perfetto.dev: .json or .json.gz.",
             kind=OutputFile(),
             group="Files",
         ),
@@ -50,8 +50,8 @@ class _Output(Brief, Html, Json):
     trace_format: str = option(
         Option(
             "--trace-format",
-            "Format of --trace: Chakra, Chakra with ASTRA-sim's files, SimGrid's SMPI, or LogGOPSim.",
-            kind=Words(("chakra", "astra-sim", "smpi", "goal")),
+            "Format of --trace: Chakra, or Chakra with the files of ASTRA-sim 2.",
+            kind=Words(("chakra", "astra-sim")),
             group="Files",
         ),
         default="chakra",

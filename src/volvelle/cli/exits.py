@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from volvelle.errors import VolvelleError, brief, renamed
+from volvelle.errors import VolvelleError, brief, removed, renamed
 
 ANSWERED, CANNOT_RUN, NO_SENSE, DEFECT = 0, 1, 2, 3
 INTERRUPTED, CLOSED_PIPE = 130, 141
@@ -58,7 +58,7 @@ def exit_status(command: Callable[[], object]) -> int:
         click.echo(error.ctx.get_help() if error.ctx else error.message)
         return ANSWERED
     except click.ClickException as error:
-        shown = _named_anew(error) if isinstance(error, click.NoSuchOption) else error
+        shown = _named_anew(error)
         if len(shown.message) > _LONGEST:
             shown = click.UsageError(f"{shown.message[:_LONGEST]} …", ctx=getattr(shown, "ctx", None))
         shown.show()
@@ -107,12 +107,28 @@ def _defect(error: Exception) -> int:
     return DEFECT
 
 
-def _named_anew(error: click.NoSuchOption) -> click.UsageError:
-    """The same error, with today's word where the option has a former one; click suggests only what is spelt alike."""
-    parameters = [] if error.ctx is None else error.ctx.command.params
-    options = [option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)]
-    now = " or ".join(renamed(error.option_name, options))
-    return click.UsageError(f"{error.message} Did you mean {now}?", ctx=error.ctx) if now else error
+def _named_anew(error: click.ClickException) -> click.ClickException:
+    """Return the same error; if an option or a choice was renamed or removed, with what to use instead.
+
+    Click suggests only names that are spelt alike.
+    """
+    if isinstance(error, click.NoSuchOption):
+        parameters = [] if error.ctx is None else error.ctx.command.params
+        options = [option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)]
+        if gone := removed(_command(error.ctx), error.option_name):
+            return click.UsageError(gone, ctx=error.ctx)
+        now = " or ".join(renamed(error.option_name, options))
+        return click.UsageError(f"{error.message} Did you mean {now}?", ctx=error.ctx) if now else error
+    if isinstance(error, click.BadParameter) and error.param is not None and isinstance(error.param.type, click.Choice):
+        choice = error.message.partition(" is not one of ")[0].strip("'")
+        if gone := removed(_command(error.ctx), error.param.opts[0], choice):
+            return click.UsageError(gone, ctx=error.ctx)
+    return error
+
+
+def _command(ctx: click.Context | None) -> str:
+    """Return the name of a command without that of the program: ``plan serve``."""
+    return "" if ctx is None else ctx.command_path.partition(" ")[2]
 
 
 def _silence(stream: Any) -> None:

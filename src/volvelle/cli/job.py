@@ -11,7 +11,6 @@ from volvelle.cli.waiting import waiting
 from volvelle.cli.words import BRIEF, Lower, Within
 from volvelle.domains import (
     ACCELERATORS,
-    AGE,
     EVENTS,
     GAP,
     LOST_SHARE,
@@ -69,12 +68,6 @@ from volvelle.domains import (
 )
 @click.option("--events", type=Within(EVENTS), help="Interruptions that you have seen …")
 @click.option("--node-days", type=Within(PART_DAYS), help="… in so many days of a node.")
-@click.option("--age", type=Within(AGE), metavar="YEARS", help="Of accelerators that wear out, when the run begins.")
-@click.option(
-    "--wear",
-    type=click.Choice(["old", "new"]),
-    help="With --age: as which batch of Titan's GPUs did, where no --hazard file has ages. [default: old]",
-)
 @click.option("--preempted-every", type=Within(GAP), metavar="TIME", help="That capacity is taken away, like '12 h'.")
 @click.option("--capacity-wait", type=Within(RECOVERY), metavar="TIME", help="Until it is back, like '20 min'.")
 @click.option("--spot", is_flag=True, help="Pay the spot price of the cloud in --rent.")

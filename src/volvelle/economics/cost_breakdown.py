@@ -78,11 +78,6 @@ class StepCost:
         return self.dollars / self._tokens()
 
     @property
-    def energy_per_token(self) -> Joules:
-        """Energy for a token."""
-        return self.energy / self._tokens()
-
-    @property
     def tokens_per_second_per_watt(self) -> Number:
         """Tokens a second for every watt at the meter, which is tokens a joule."""
         return self._tokens() / self.energy

@@ -9,7 +9,6 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,6 @@ from numpy.typing import NDArray
 from volvelle.errors import DescriptionError
 from volvelle.estimators.event_driven.estimator import ReplayedStep
 from volvelle.estimators.event_driven.slot_tasks import STREAMS
-from volvelle.estimators.training.lines import Line
-from volvelle.interchange.pftrace import Counter, Packets, Slices
 from volvelle.mapping.axes import CUTTING
 from volvelle.mapping.schedule import Work
 from volvelle.simulation.tasks import Real
@@ -38,17 +35,17 @@ _LEVEL = 3
 
 
 def write_timeline(replayed: ReplayedStep, file: Path) -> int:
-    """Write a step's timeline: .json, .json.gz compressed, or .pftrace; how many tasks were left out."""
+    """Write a step's timeline as .json, or .json.gz compressed. Return how many tasks were left out."""
     name = file.name.lower()
-    if not name.endswith((".json", ".json.gz", ".pftrace")):
+    if name.endswith(".pftrace"):
         raise DescriptionError(
-            f"a timeline is written as .json, .json.gz or .pftrace, not as {file.name!r}; name one of these"
+            f"timelines as .pftrace were removed, and {file.name!r} is one; name a .json.gz file, which "
+            "ui.perfetto.dev opens too"
         )
+    if not name.endswith((".json", ".json.gz")):
+        raise DescriptionError(f"a timeline is written as .json or .json.gz, not as {file.name!r}; name one of these")
     shown = _shown(replayed)
     left_out = int((~shown & (replayed.step.graph.durations > 0.0)).sum())
-    if name.endswith(".pftrace"):
-        file.write_bytes(_packets(replayed, shown))
-        return left_out
     text = ",\n".join(_events(replayed, shown))
     head = json.dumps({"step_seconds": replayed.time, "tasks_left_out": left_out})
     whole = f'{{"displayTimeUnit":"ms","otherData":{head},"traceEvents":[\n{text}\n]}}\n'.encode()
@@ -126,30 +123,9 @@ def _tasks(replayed: ReplayedStep, shown: NDArray[np.bool_]) -> Iterator[str]:
 
 
 def _slots(replayed: ReplayedStep) -> Iterator[str]:
-    for slot in _scheduled(replayed):
-        start, last = float(_micros(slot.start)), float(_micros(slot.end))
-        yield (
-            f'{{"ph":"X","name":"{slot.name}","cat":"schedule","pid":{slot.stage},"tid":{SCHEDULE},"ts":{start},'
-            f'"dur":{round(last - start, 3)}}}'
-        )
-
-
-class _Slot(NamedTuple):
-    """A slot, or a pair as one."""
-
-    stage: int
-    name: str
-    start: Any
-    end: Any
-    place: int
-    """Of its last in the table of slots."""
-
-
-def _scheduled(replayed: ReplayedStep) -> Iterator[_Slot]:
-    """What the schedule says, a pair as one; slots that take no time are left out."""
+    """Write the slots of the schedule, a pair as one; slots that take no time are left out."""
     step, slots = replayed.step, replayed.step.slots
-    starts, ends = _begun(replayed), replayed.ends[slots.last]
-    longer = _micros(ends) > _micros(starts)
+    starts, ends = _micros(_begun(replayed)), _micros(replayed.ends[slots.last])
     names: dict[int, str] = {}
     for place, (work, piece, batch, last) in enumerate(
         zip(slots.work.tolist(), slots.piece.tolist(), slots.micro_batch.tolist(), slots.last.tolist(), strict=True)
@@ -159,8 +135,12 @@ def _scheduled(replayed: ReplayedStep) -> Iterator[_Slot]:
             said = f"{names[last]} with {said}"
         names[last] = said
         alone = place + 1 == len(slots.last) or int(slots.last[place + 1]) != last
-        if alone and longer[place]:
-            yield _Slot(int(slots.stage[place]), said, starts[place], ends[place], place)
+        if alone and ends[place] > starts[place]:
+            start = float(starts[place])
+            yield (
+                f'{{"ph":"X","name":"{said}","cat":"schedule","pid":{int(slots.stage[place])},"tid":{SCHEDULE},'
+                f'"ts":{start},"dur":{round(float(ends[place]) - start, 3)}}}'
+            )
 
 
 def _begun(replayed: ReplayedStep) -> Real:
@@ -188,92 +168,19 @@ def _flows(replayed: ReplayedStep) -> Iterator[str]:
         yield f'{{"ph":"f","bp":"e",{same},"pid":{stage},"tid":{SCHEDULE},"ts":{end}}}'
 
 
-class _Wait(NamedTuple):
-    """When a stage computes nothing, and what it waits for."""
-
-    line: Line
-    start: float
-    """Microseconds."""
-    end: float
-
-
-def _waits(replayed: ReplayedStep, stage: int) -> Iterator[_Wait]:
-    """Those a nanosecond long or longer; exchanges inside blocks are on streams of their own."""
+def _waiting(replayed: ReplayedStep, stage: int) -> Iterator[str]:
+    """Write waits of a nanosecond or longer; collectives inside blocks are on streams of their own."""
     idle = replayed.idle(stage)
     inside = {axis.communication for axis in CUTTING}
     starts, ends = _micros(idle.start), _micros(idle.end)
-    for line, start, end in zip(idle.line.tolist(), starts.tolist(), ends.tolist(), strict=True):
-        if end > start and idle.lines[line].part not in inside:
-            yield _Wait(idle.lines[line], start, end)
-
-
-def _waiting(replayed: ReplayedStep, stage: int) -> Iterator[str]:
-    for wait in _waits(replayed, stage):
-        said = {"ph": "X", "name": wait.line.name, "cat": wait.line.part, "pid": stage, "tid": WAITING}
-        yield json.dumps({**said, "ts": wait.start, "dur": round(wait.end - wait.start, 3)})
+    for number, start, end in zip(idle.line.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        line = idle.lines[number]
+        if end > start and line.part not in inside:
+            said = {"ph": "X", "name": line.name, "cat": line.part, "pid": stage, "tid": WAITING}
+            yield json.dumps({**said, "ts": start, "dur": round(end - start, 3)})
 
 
 def _memory(replayed: ReplayedStep, stage: int) -> Iterator[str]:
     curve = replayed.memory[stage]
     for time, held in zip(_micros(curve.time).tolist(), np.rint(curve.bytes).tolist(), strict=True):
         yield f'{{"ph":"C","name":"activations","pid":{stage},"ts":{time},"args":{{"bytes":{int(held)}}}}}'
-
-
-def _packets(replayed: ReplayedStep, shown: NDArray[np.bool_]) -> bytes:
-    """The same in protocol buffers."""
-    found = Packets()
-    step, slots = replayed.step, replayed.step.slots
-    handed = np.flatnonzero(slots.received >= 0)
-    flows = dict(zip(slots.received[handed].tolist(), handed.tolist(), strict=True))
-    by_stage: dict[int, list[_Slot]] = {}
-    for slot in _scheduled(replayed):
-        by_stage.setdefault(slot.stage, []).append(slot)
-    for stage in range(step.order.stages):
-        found.process(stage, f"stage {stage}")
-        for number, name in enumerate(THREADS):
-            if number >= SCHEDULE:
-                continue
-            tasks = np.flatnonzero(shown & (step.graph.streams == step.stream(stage, number)))
-            if not tasks.size:
-                continue
-            labels = [step.labels[label] for label in step.label[tasks].tolist()]
-            found.thread(stage, number, name)
-            found.slices(
-                Slices(
-                    process=stage,
-                    thread=number,
-                    names=[label.name for label in labels],
-                    parts=[label.line.part for label in labels],
-                    starts=replayed.starts[tasks],
-                    ends=replayed.ends[tasks],
-                    flows=[(flows.get(task, -1), False) for task in tasks.tolist()],
-                )
-            )
-        own = by_stage.get(stage, [])
-        found.thread(stage, SCHEDULE, THREADS[SCHEDULE])
-        found.slices(
-            Slices(
-                process=stage,
-                thread=SCHEDULE,
-                names=[slot.name for slot in own],
-                parts=["schedule"] * len(own),
-                starts=np.array([slot.start for slot in own]),
-                ends=np.array([slot.end for slot in own]),
-                flows=[(slot.place if slots.received[slot.place] >= 0 else -1, True) for slot in own],
-            )
-        )
-        waits = list(_waits(replayed, stage))
-        found.thread(stage, WAITING, THREADS[WAITING])
-        found.slices(
-            Slices(
-                process=stage,
-                thread=WAITING,
-                names=[wait.line.name for wait in waits],
-                parts=[wait.line.part for wait in waits],
-                starts=np.array([wait.start for wait in waits]) / 1e6,
-                ends=np.array([wait.end for wait in waits]) / 1e6,
-            )
-        )
-        curve = replayed.memory[stage]
-        found.counter(Counter(process=stage, name="activations", times=curve.time, values=curve.bytes))
-    return found.whole()

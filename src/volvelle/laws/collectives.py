@@ -11,20 +11,9 @@ from volvelle.laws.citations import cites
 from volvelle.quantities import Bytes, BytesPerSecond, Count, Fraction, Seconds
 
 
-@cites("thakur2005collectives", place="section 4.1, ring all-gather")
-def ring_all_gather_time(size: Bytes, chips: Count, *, rate: BytesPerSecond, latency: Seconds) -> Seconds:
-    r"""All-gather around a ring.
-
-    $$ t = (p-1)\left(\alpha + \frac{n}{p\,B}\right) $$
-
-    Assumes every chip sends and receives at once, and neighbours in the ring never share a link.
-    """
-    return (chips - 1.0) * (latency + size / chips / rate)
-
-
 @cites("thakur2005collectives", place="section 4.2, reduce-scatter by pairwise exchange")
 def ring_reduce_scatter_time(size: Bytes, chips: Count, *, rate: BytesPerSecond, latency: Seconds) -> Seconds:
-    r"""Reduce-scatter around a ring: the all-gather run backwards.
+    r"""Reduce-scatter around a ring; an all-gather, which is the same run backwards, takes as long.
 
     $$ t = (p-1)\left(\alpha + \frac{n}{p\,B}\right) $$
 
@@ -42,19 +31,6 @@ def ring_all_reduce_time(size: Bytes, chips: Count, *, rate: BytesPerSecond, lat
     Assumes the second half starts when the first has ended; adding is free beside sending.
     """
     return 2.0 * (chips - 1.0) * (latency + size / chips / rate)
-
-
-@cites("thakur2005collectives", place="section 4.5, Rabenseifner's algorithm")
-def halving_doubling_all_reduce_time(size: Bytes, chips: Count, *, rate: BytesPerSecond, latency: Seconds) -> Seconds:
-    r"""All-reduce by recursive halving, then recursive doubling.
-
-    $$ t = 2\lceil\log_2 p\rceil\,\alpha + 2\,\frac{p-1}{p}\,\frac{n}{B} $$
-
-    Assumes any two chips can talk at full rate (a switch); a group that is no power of two pays one more step,
-    not more volume.
-    """
-    steps = np.ceil(np.log2(np.maximum(chips, 1.0)) - 1e-9)
-    return 2.0 * steps * latency + 2.0 * (chips - 1.0) / chips * size / rate
 
 
 @cites("sanders2009twotree", place="section 3, two trees at once")

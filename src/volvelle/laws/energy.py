@@ -1,7 +1,7 @@
 """Energy of a run."""
 
 from volvelle.laws.citations import cites
-from volvelle.quantities import Bytes, Count, Flop, Fraction, Joules, Number, Seconds, Watts
+from volvelle.quantities import Count, Fraction, Joules, Number, Seconds, Watts
 
 
 @cites("patterson2021carbon", place="eq. 1, energy from time, processors, mean power and PUE")
@@ -34,22 +34,3 @@ def node_power(*, chip_power: Watts, host_power: Watts, load: Fraction = 1.0, ho
     Assumes shares that do not depend on what is trained.
     """
     return load * chip_power + host_load * host_power
-
-
-@cites("horowitz2014energy", place="energy of operations and of moving data")
-def activity_energy(
-    work: Flop,
-    memory_traffic: Bytes,
-    network_traffic: Bytes,
-    *,
-    per_flop: Joules,
-    per_byte: Joules,
-    per_sent: Joules,
-) -> Joules:
-    r"""Energy of what is done, by counting it.
-
-    $$ E = W e_f + Q e_m + V e_n $$
-
-    Assumes energies per operation and per byte do not depend on load; idle power is not included.
-    """
-    return work * per_flop + memory_traffic * per_byte + network_traffic * per_sent

@@ -5,7 +5,6 @@ A group that spans several dimensions is described by one :class:`Tier` a dimens
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -267,21 +266,3 @@ def nested_all_to_all_time(size: Bytes, tiers: Sequence[Tier], *, pipelined: boo
         wait = all_to_all_time(0.0, tier.chips, rate=1.0, latency=tier.latency)
         parts.append((wait, whole))
     return _setup(tiers) + _combined(parts, tiers, pipelined=pipelined)
-
-
-@cites("cho2019blueconnect", place="section 3, volume in each dimension")
-def tier_volume(size: Bytes, tiers: Sequence[Tier], *, collective: Literal["gather", "all-reduce"]) -> list[Bytes]:
-    r"""Bytes each chip sends in each dimension; as many are received.
-
-    $$ v_i = 2\,\frac{p_i - 1}{p_i}\,\frac{n}{P_{<i}} \quad\text{or}\quad
-       v_i = \frac{P - 1}{P}\,n\left(\frac{1}{P_{<i}} - \frac{1}{P_{\le i}}\right) $$
-
-    for an all-reduce, nested, or a gather or scatter, around one ring (without the last term in the outermost
-    dimension). Assumes no reduction inside the network.
-    """
-    if collective == "gather":
-        return _ring_volumes(size, tiers)
-    volumes = []
-    for tier, left in _left_for(size, tiers):
-        volumes.append(2.0 * (tier.chips - 1.0) / tier.chips * left)
-    return volumes

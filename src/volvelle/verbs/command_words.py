@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from volvelle.errors import DescriptionError
+from volvelle.errors import DescriptionError, removed
 from volvelle.mapping.parallelism import CHOICES
 
 Arguments = ParamSpec("Arguments")
@@ -27,6 +27,8 @@ def in_command_words(function: Callable[Arguments, Answer]) -> Callable[Argument
     def asked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
         said: dict[str, object] = {}
         for word, value in kwargs.items():
+            if gone := removed(function.__name__, f"--{word.replace('_', '-')}"):
+                raise DescriptionError(gone)
             name = _NAMES.get(word, word)
             if name in said:
                 raise DescriptionError(f"{name} is given twice, as {word} too; give it once")

@@ -151,18 +151,3 @@ def with_chances_to_fit(
     return tuple(
         replace(layout, p_fit=chance_of_room(room, held, fitted)) for layout, held in zip(layouts, memory, strict=True)
     )
-
-
-def chance_of_being_faster(
-    step: TrainingStep,
-    cluster: Cluster,
-    first: Layout,
-    second: Layout,
-    estimator: TableEstimator,
-    *,
-    samples: int = 4096,
-    seed: int = 0,
-) -> float:
-    """How likely the first of two layouts is the faster one, on the same sampled machines."""
-    times, *_ = sampled_times(step, cluster, (first, second), estimator, Stratified(samples, seed))
-    return float(np.mean(times[0] < times[1]))

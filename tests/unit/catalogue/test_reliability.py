@@ -51,7 +51,7 @@ def test_every_source_of_the_room_is_known() -> None:
     references = Catalogue().references
     for entry in studies():
         stated = [hazard.rate for hazard in entry.hazards] + [time.time for time in entry.times]
-        stated += [*entry.shares.values(), *(row.power for row in entry.power), *(row.mass for row in entry.embodied)]
+        stated += [*entry.shares.values(), *(row.power for row in entry.power)]
         assert {datum.source for datum in stated} <= set(references)
         assert all(datum.date for datum in stated), entry.name
 

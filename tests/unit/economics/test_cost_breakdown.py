@@ -87,7 +87,7 @@ def test_owning_a_machine_is_purchase_interest_upkeep_and_energy() -> None:
     assert step.dollars == pytest.approx(found.tco * 10.0 / (2 * YEAR))
     assert step.energy == pytest.approx(10.0 * found.power)
     assert step.dollars_per_token * 4e6 == pytest.approx(step.dollars)
-    assert step.energy_per_token * 4e6 == pytest.approx(step.energy_per_sample * 1e3)
+    assert step.energy_per_sample * 1e3 == pytest.approx(step.energy)
     assert step.tokens_per_second_per_watt == pytest.approx(4e5 / found.power)
     assert step.days(4e6 * 8640) == pytest.approx(1.0)
     assert step.training_dollars(4e9) == pytest.approx(1000 * step.dollars)

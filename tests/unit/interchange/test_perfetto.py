@@ -115,5 +115,11 @@ def test_of_too_many_tasks_those_of_micro_batches_between_are_left_out_and_count
 
 
 def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError, match=r"\.json\.gz or \.pftrace, not as 'step\.txt'"):
+    with pytest.raises(DescriptionError, match=r"\.json or \.json\.gz, not as 'step\.txt'"):
         write_timeline(_replayed(), tmp_path / "step.txt")
+
+
+def test_a_perfetto_trace_in_protocol_buffers_is_rejected_with_the_format_to_use(tmp_path: Path) -> None:
+    with pytest.raises(DescriptionError, match=r"removed, and 'step\.pftrace' is one; name a \.json\.gz file"):
+        write_timeline(_replayed(), tmp_path / "step.pftrace")
+    assert not (tmp_path / "step.pftrace").exists()

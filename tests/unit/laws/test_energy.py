@@ -2,13 +2,12 @@
 
 import pytest
 
-from volvelle.laws.energy import activity_energy, node_power, run_energy
+from volvelle.laws.energy import node_power, run_energy
 
 
 def test_energy_of_a_day_of_a_thousand_chips() -> None:
     day = 86400.0
     assert run_energy(day, 1000, chip_power=400.0, host_power=100.0, pue=1.2) == pytest.approx(day * 1000 * 500 * 1.2)
-    assert activity_energy(10, 20, 30, per_flop=1.0, per_byte=2.0, per_sent=3.0) == 10 + 40 + 90
 
 
 def test_a_node_of_eight_h100_takes_what_was_measured_and_not_its_rating() -> None:

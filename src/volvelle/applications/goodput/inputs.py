@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 
 import numpy as np
 
-from volvelle.applications.goodput.run_plan import JobHazard, PartHazard, RecoveryPolicy, SitePower
+from volvelle.applications.goodput.run_plan import PREEMPTION, JobHazard, PartHazard, RecoveryPolicy, SitePower
 from volvelle.catalogue.places import cloud_places, place_called
 from volvelle.catalogue.reliability import (
     NODE,
@@ -225,6 +226,16 @@ def recorded_out(since: float = 0.0, until: float | None = None) -> NodesOut:
     faults = recorded_faults()
     starts, ends = np.array([fault.start for fault in faults]), np.array([fault.end for fault in faults])
     return nodes_out_over(starts, ends, since=since, until=recorded_days() if until is None else until)
+
+
+def preempted(hazard: JobHazard, *, every: float) -> JobHazard:
+    """The same on capacity that is taken away every so many seconds, on average."""
+    taken = PartHazard(part=PREEMPTION, count=1.0, rate=1.0 / every)
+    return replace(
+        hazard,
+        parts=(*hazard.parts, taken),
+        basis=f"{hazard.basis}; preempted every {every / 3600:.3g} h, as stated",
+    )
 
 
 def repair_time() -> float:

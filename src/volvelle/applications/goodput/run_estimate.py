@@ -178,12 +178,6 @@ def run_estimate(plan: RunPlan, *, samples: int = 1024, seed: int = 0) -> RunEst
     )
 
 
-def chance_within(plan: RunPlan, days: float, *, samples: int = 4096, seed: int = 0) -> float:
-    """How likely the run is done in so many days; the same samples for every plan, so that plans can be compared."""
-    found = RunSamples.of(plan, middle(plan), samples=samples, seed=seed).days()
-    return float(np.mean(found <= days))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSamples:
     """The run on samples of what is not known."""

@@ -8,15 +8,12 @@ from volvelle.errors import DescriptionError, OutsideDomainError
 from volvelle.estimators.event_driven.estimator import ReplayedStep
 from volvelle.interchange.step_traces.astra_sim import write_astra_sim
 from volvelle.interchange.step_traces.chakra import write_chakra
-from volvelle.interchange.step_traces.goal import write_goal
-from volvelle.interchange.step_traces.messages import Wires
-from volvelle.interchange.step_traces.smpi import write_smpi
-from volvelle.interchange.step_traces.stage_program import Kind, StageProgram, stage_programs
+from volvelle.interchange.step_traces.stage_program import stage_programs
 from volvelle.interchange.step_traces.written import WrittenTrace
 
 MOST_NODES = 2_000_000
 """That are written, of all ranks together: some ten seconds, 200 MB."""
-FORMATS = ("chakra", "astra-sim", "smpi", "goal")
+FORMATS = ("chakra", "astra-sim")
 
 
 def write_step_trace(
@@ -36,12 +33,7 @@ def write_step_trace(
             )
         if form == "chakra":
             return write_chakra(stage_programs(replayed), folder, every_rank=every_rank)
-        if form == "astra-sim":
-            return write_astra_sim(stage_programs(replayed), basis.machine, folder)
-        programs, wires = list(stage_programs(replayed)), Wires.of(basis.machine)
-        if form == "goal":
-            return write_goal(programs, wires, folder)
-        return write_smpi(programs, wires, folder, overlapped=overlapped(programs, replayed.time))
+        return write_astra_sim(stage_programs(replayed), basis.machine, folder)
     except OSError as error:
         raise DescriptionError(
             f"{str(folder)!r} cannot be written: {error.strerror}; name a folder elsewhere"
@@ -55,17 +47,3 @@ def _check_count(replayed: ReplayedStep, *, every_rank: bool) -> None:
     if nodes > MOST_NODES:
         less = "take fewer ranks, layers or micro-batches" + (", or leave --every-rank" if every_rank else "")
         raise OutsideDomainError(f"a trace of {nodes:,} nodes is not written, {MOST_NODES:,} are the most; {less}")
-
-
-def overlapped(programs: list[StageProgram], time: float) -> float:
-    """Seconds a rank works on two things at once, over those of the step; of the stage that does so most."""
-    most = 0.0
-    for program in programs:
-        busy = [node for node in program.nodes if node.kind in (Kind.COMPUTE, Kind.COLLECTIVE)]
-        starts = np.array([node.start for node in busy])
-        ends = starts + np.array([node.seconds for node in busy])
-        order = np.argsort(starts, kind="stable")
-        reached = np.maximum.accumulate(np.concatenate([[0.0], ends[order]]))
-        covered = float(np.maximum(ends[order] - np.maximum(starts[order], reached[:-1]), 0.0).sum())
-        most = max(most, float((ends - starts).sum()) - covered)
-    return most / time if most > 1e-9 * time else 0.0

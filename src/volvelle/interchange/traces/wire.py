@@ -128,8 +128,3 @@ def chunk(number: int, value: bytes | str) -> bytes:
 def behind_length(message: bytes) -> bytes:
     """A message behind its length."""
     return varint(len(message)) + message
-
-
-def fixed64(number: int, value: int) -> bytes:
-    """A field with an integer of eight bytes."""
-    return varint(number << 3 | FIXED64) + struct.pack("<Q", value)

@@ -29,14 +29,3 @@ def elastic_ettr(
     period = np.asarray(work) + checkpoint
     lost = stall + np.asarray(catch_up) / replicas + common * (restart + period / 2.0)
     return np.asarray(np.asarray(work) / period * np.exp(-lost / np.asarray(between)))
-
-
-@cites("fthsdp2026", place="as above: one replica fewer does its share less")
-def fewer_replicas_share(replicas: Count, *, missing: Count = 1.0) -> Fraction:
-    r"""Speed on fewer replicas over that on all.
-
-    $$ (r - m)/r $$
-
-    Assumes the batch shrinks with them.
-    """
-    return np.maximum((np.asarray(replicas, dtype=float) - missing) / replicas, 0.0)

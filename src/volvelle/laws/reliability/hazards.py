@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from volvelle.laws.citations import cites
-from volvelle.laws.reliability.distributions import gamma_quantile
 from volvelle.quantities import Count, Number, Seconds
 
 
@@ -33,29 +32,3 @@ def time_between(rate: Number) -> Seconds:
     """
     with np.errstate(divide="ignore"):
         return np.asarray(1.0 / np.asarray(rate, dtype=float))
-
-
-@cites("ostrouchov2020titan", place="figures of hazard by age; Titan's GPUs died in their third year, not their first")
-def hazard_at_age(age: Number, *, since: Sequence[float], rates: Sequence[float]) -> Number:
-    r"""The rate of a part of some age, by pieces.
-
-    $$ \lambda(t) = \lambda_j,\quad a_j \le t < a_{j+1} $$
-
-    The last piece holds for ever. Assumes nothing of the shape: no bathtub where none was seen.
-    """
-    place = np.clip(np.searchsorted(np.asarray(since, dtype=float), age, side="right") - 1, 0, len(rates) - 1)
-    return np.asarray(np.asarray(rates, dtype=float)[place])
-
-
-@cites("infinitehbd2025", place="trace: gamma shape 0.93 of faults across nodes")
-def worst_share(shape: Number, *, taken: Number) -> Number:
-    r"""Share of all failures that the worst nodes have, where rates of nodes are gamma-distributed.
-
-    $$ s = \frac{1}{\mathrm{E}\lambda} \int_{1-q}^{1} F^{-1}(u)\,du $$
-
-    q is the share of nodes taken. Assumes rates of nodes keep: who failed often will.
-    """
-    points = 4000
-    places = 1.0 - np.asarray(taken, dtype=float)[..., None] * (np.arange(points) + 0.5) / points
-    of_mean = gamma_quantile(np.asarray(shape, dtype=float)[..., None], 1.0, at=places)
-    return np.asarray(taken * np.mean(of_mean, axis=-1))

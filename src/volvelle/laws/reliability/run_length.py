@@ -1,23 +1,9 @@
-"""How long a whole run takes: its mean and how far chance alone moves it."""
+"""How far chance alone moves the time of a whole run."""
 
 import numpy as np
 
 from volvelle.laws.citations import cites
-from volvelle.laws.reliability.checkpoint_interval import renewal_time
 from volvelle.quantities import Number, Seconds
-
-
-@cites("daly2006checkpoint", place="equation 20 over all periods")
-def run_time(
-    total: Seconds, work: Seconds, *, between: Seconds, stall: Seconds, restart: Seconds, downtime: Seconds = 0.0
-) -> Seconds:
-    r"""Mean wall time of a run.
-
-    $$ \mathrm{E}X = W\,w(T) $$
-
-    Assumes exponential failures, and periods that are all alike.
-    """
-    return total * renewal_time(work, between=between, stall=stall, restart=restart, downtime=downtime)
 
 
 @cites("aupy2013checkpointing", place="the renewal of section 3; its variance is derived here")

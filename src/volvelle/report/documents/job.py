@@ -112,7 +112,6 @@ class JobDocument(Document):
     spending: list[SpendingEntry] = at("run.spending")
     kwh: RunFigureEntry | None = at("run.kwh")
     tco2e: RunFigureEntry | None = at("run.tco2e")
-    embodied_tco2e: float | None
     places: list[PlaceCarbonEntry]
     remedies: list[RemedyEntry] = at("run.remedies")
     problem: str = at("run.problem")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from volvelle.applications.goodput.run_estimate import RunEstimate, RunFigure
+from volvelle.applications.goodput.run_estimate import RunFigure
 from volvelle.quantities import DAY, DOLLARS, SECONDS, TOKEN_COUNT, percent, show, whole_text
 from volvelle.report.plan_words import degrees_text
 from volvelle.report.sheet import Sheet
@@ -70,8 +70,7 @@ def figure_lines(answer: Job) -> Iterator[str]:
     if run.kwh is not None:
         yield f"{_span(run.kwh, 'MWh', scale=1e-3)} with hosts and PUE"
     if run.tco2e is not None:
-        made = "" if answer.embodied_tco2e is None else f"; making the machine, apart: {answer.embodied_tco2e:,.3g} t"
-        yield f"{_span(run.tco2e, 't CO2e')} of its energy, by the grid of the place{made}"
+        yield f"{_span(run.tco2e, 't CO2e')} of its energy, by the grid of the place"
     if answer.simulated is not None:
         told = answer.simulated
         yield (
@@ -135,13 +134,6 @@ def sheets(answer: Job) -> Iterator[Sheet]:
         columns=("input", "rests on"),
         rows=tuple(answer.basis.items()),
         note="The final run alone: experiments, failed runs and evaluation before it are not in these figures.",
-    )
-
-
-def hazard_rows(run: RunEstimate) -> tuple[tuple[str, str, str], ...]:
-    """Parts that fail, how many there are, and how often all of them do, a day."""
-    return tuple(
-        (part.part, f"{part.count:,.0f}", f"{part.events_per_second * DAY:.3g}") for part in run.plan.hazard.parts
     )
 
 

@@ -21,12 +21,6 @@ class TwoTiers:
     """After every failure, before anything can fail again."""
 
 
-def simulate_two_tiers(tiers: TwoTiers, *, between: float, survived: float, patterns: int, seed: int) -> float:
-    """Wall time for each second of work over so many patterns; a share of failures is survived by a peer."""
-    clock, _ = _one_run(tiers, between, survived, patterns, np.random.default_rng(seed))
-    return clock / (patterns * tiers.segments * tiers.work)
-
-
 def simulate_tiered_runs(
     total: float, tiers: TwoTiers, *, between: float, survived: float, runs: int, seed: int
 ) -> SimulatedRuns:

@@ -63,8 +63,6 @@ class Job(Presentable):
     run: RunEstimate
     places: tuple[PlaceCarbon, ...]
     """Cleanest first."""
-    embodied_tco2e: float | None
-    """The run's share of making the machine, apart; None: nobody says what making it emitted."""
     basis: Mapping[str, str]
     """What each input rests on."""
     notes: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from volvelle.applications.goodput.inputs import (
     Way,
     after_events,
     node_count,
+    preempted,
     prior_hazard,
     recorded_out,
     recovery_policy,
@@ -19,13 +20,11 @@ from volvelle.applications.goodput.inputs import (
 )
 from volvelle.applications.goodput.run_estimate import RunEstimate, run_estimate
 from volvelle.applications.goodput.run_plan import HourlyPrice, JobHazard, OtherLosses, RecoveryPolicy, RunPlan
-from volvelle.applications.goodput.wearing import Batch, preempted, worn
 from volvelle.catalogue.places import cloud_places
-from volvelle.catalogue.reliability import embodied_mass, own_hazards
+from volvelle.catalogue.reliability import own_hazards
 from volvelle.catalogue.rents import aged_rent, cloud_rent, clouds, rent_of
 from volvelle.domains import (
     ACCELERATORS,
-    AGE,
     EVENTS,
     GAP,
     LOST_SHARE,
@@ -42,11 +41,8 @@ from volvelle.domains import (
     YEAR,
     within_domains,
 )
-from volvelle.economics.usual_terms import USUAL_LIFE, USUAL_USE
 from volvelle.errors import DescriptionError, OutsideDomainError, plainly
-from volvelle.laws.reliability.emissions import embodied_emissions
 from volvelle.mapping.parallelism import ParallelMapping
-from volvelle.quantities import DAY
 from volvelle.questions.machine import Changes
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
@@ -55,10 +51,6 @@ from volvelle.verbs.job.answer import Job, PlaceCarbon
 from volvelle.verbs.job.phases import Phases, read_phases, timed_phases
 from volvelle.verbs.job.simulated import simulated
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of
-
-_EMBODIED = {"hopper": ("whole DGX H100", 8), "ampere": ("an eighth of an A100 server", 1)}
-"""Families whose making somebody has weighed, and accelerators of the part."""
-_KILOGRAMS = 1000.0
 
 
 @in_command_words
@@ -89,8 +81,6 @@ def job(
     hazard: Path | str | None = None,
     events: Annotated[float | None, EVENTS] = None,
     node_days: Annotated[float | None, PART_DAYS] = None,
-    age: Annotated[float | None, AGE] = None,
-    wear: Batch | None = None,
     preempted_every: Annotated[str | float | None, GAP] = None,
     capacity_wait: Annotated[str | float | None, RECOVERY] = None,
     spot: bool = False,
@@ -112,8 +102,7 @@ def job(
     The layout is a `ParallelMapping` or its fields by name, as in `estimate`; without any, the best is planned; or the
     time of a `step` is given, as measured. In place of `tokens`, `phases` is a file or a list of phases, each with its
     tokens and what differs from the rest of the question. Failures are those of clusters that were measured, unless
-    `hazard` names a file of one's own, or `events` in `node_days` were seen; accelerators of an `age` in years also
-    wear out, as a batch of Titan's did (`wear`) or as the file's `ages` say. A job that is `preempted_every` so often
+    `hazard` names a file of one's own, or `events` in `node_days` were seen. A job that is `preempted_every` so often
     waits for capacity (`capacity_wait`) each time; with `spot`, it pays a cloud's spot price. `recovery` is
     asynchronous, synchronous, memory (of peers), two-tier (there, which a share of failures is `survived` by, and in
     storage by `storage_stall` and `storage_restart`) or elastic (`replicas` restart alone, but for a `common` share of
@@ -134,14 +123,6 @@ def job(
     )
     work = sum(phase.run.work for phase in timed)
     failures, said = _hazard(cluster, hazard, events=events, node_days=node_days)
-    if age is not None:
-        failures, aged = worn(failures, cluster, age=AGE.read(age, "age"), work=work, batch=wear, file=hazard)
-        said = (*said, *aged)
-    elif wear is not None:
-        raise DescriptionError(
-            f"accelerators wear out as the {wear} batch did, but not from which age on; give age in years, or leave "
-            "wear out"
-        )
     spotted = _preemptions(preempted_every, capacity_wait, spot=spot, rent=rent)
     if spotted is not None:
         failures = preempted(failures, every=spotted)
@@ -206,7 +187,6 @@ def job(
         phases=timed,
         run=run,
         places=_places(run),
-        embodied_tco2e=_embodied(cluster, run),
         basis=basis,
         notes=(*notes, *said, *(price.warning for price in prices if price.warning)),
         simulated=simulated(run, seed) if check == "simulate" else None,
@@ -334,12 +314,3 @@ def _places(run: RunEstimate) -> tuple[PlaceCarbon, ...]:
         )
         for place in shown
     )
-
-
-def _embodied(cluster: Cluster, run: RunEstimate) -> float | None:
-    """Tonnes of making the machine that the run bears: four years at 80 %."""
-    part = _EMBODIED.get(cluster.chip.family)
-    if part is None:
-        return None
-    mass = embodied_mass(part[0]).value / part[1] * cluster.accelerators
-    return float(embodied_emissions(mass, run.days.value * DAY, life=USUAL_LIFE, use=USUAL_USE)) / _KILOGRAMS

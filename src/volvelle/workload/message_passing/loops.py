@@ -4,7 +4,7 @@ Short patterns are found first and stand for one call from then on, so that loop
 loop begins inside its period cannot be seen from calls; the first place from which it repeats is taken.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -80,14 +80,6 @@ def rank_loops(trace: MessageTrace, rank: int) -> tuple[Node, ...]:
     coarse = _coarse(table)
     found = folded(*coarse)
     return found if _looped(found) > _looped(fine) else fine
-
-
-def walk(nodes: Sequence[Node]) -> Iterator[Node]:
-    """All calls and loops, those inside loops after them."""
-    for node in nodes:
-        yield node
-        if isinstance(node, Loop):
-            yield from walk(node.body)
 
 
 def _looped(nodes: Sequence[Node]) -> int:

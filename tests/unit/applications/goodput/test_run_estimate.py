@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.unit.applications.goodput.test_run_plan import HAZARD, PHASE, planned
-from volvelle.applications.goodput.inputs import Way, recovery_policy
-from volvelle.applications.goodput.run_estimate import RunSamples, chance_within, middle, run_estimate
+from volvelle.applications.goodput.inputs import Way, preempted, recovery_policy
+from volvelle.applications.goodput.run_estimate import RunSamples, middle, run_estimate
 from volvelle.applications.goodput.run_plan import (
     HourlyPrice,
     JobHazard,
@@ -19,7 +19,6 @@ from volvelle.applications.goodput.run_plan import (
     RunPlan,
     SitePower,
 )
-from volvelle.applications.goodput.wearing import preempted
 from volvelle.quantities import DAY
 from volvelle.spread import LogNormal
 from volvelle.verbs.job.simulated import simulated_runs
@@ -144,6 +143,10 @@ def example(accelerators: int) -> RunPlan:
         recovery=RecoveryPolicy(restart=LogNormal(720.0, 1.65), stall=LogNormal(5.0, 1.0)),
         prices=(HourlyPrice(way="rented", low=3.29, middle=3.29, high=3.29),),
     )
+
+
+def chance_within(plan: RunPlan, days: float) -> float:
+    return float(np.mean(RunSamples.of(plan, middle(plan), samples=4096, seed=0).days() <= days))
 
 
 def test_being_sure_takes_a_quarter_more_machines() -> None:

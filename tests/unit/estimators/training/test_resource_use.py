@@ -3,7 +3,6 @@
 import pytest
 
 from volvelle import estimate
-from volvelle.laws.nested_collectives import Tier, tier_volume
 from volvelle.verbs.estimate import Answer
 
 _GRADIENT = 4.0
@@ -15,8 +14,8 @@ def used(answer: Answer, name: str) -> float:
 
 def test_replicas_send_what_an_all_reduce_of_their_gradients_sends_at_each_level() -> None:
     answer = estimate("llama3-8b", on="dgx-a100/64", batch=64, zero=0)
-    tiers = [Tier(chips=8.0, rate=1.0, latency=0.0, steps=1.0) for _ in range(2)]
-    volumes = tier_volume(_GRADIENT * answer.parameters, tiers, collective="all-reduce")
+    inside = 2.0 * 7.0 / 8.0 * _GRADIENT * answer.parameters
+    volumes = (inside, inside / 8.0)  # eight nodes of eight: outside, each chip has an eighth of the sum
     for use, volume in zip(answer.resource_use[1:], volumes, strict=True):
         assert use.bytes == pytest.approx(volume, rel=1e-9)
 

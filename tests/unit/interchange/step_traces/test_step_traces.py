@@ -1,9 +1,6 @@
 """A step written for other simulators says what the replay does."""
 
 import json
-import re
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +11,8 @@ from volvelle import DescriptionError, Experts, OutsideDomainError, ParallelMapp
 from volvelle.estimators.collectives import NESTED
 from volvelle.estimators.event_driven.estimator import EventDriven, ReplayedStep
 from volvelle.interchange.step_traces import chakra, write
-from volvelle.interchange.step_traces.messages import Wires, hops
 from volvelle.interchange.step_traces.stage_program import STREAMS, Kind, StageProgram, stage_programs
-from volvelle.interchange.step_traces.write import FORMATS, overlapped, write_step_trace
+from volvelle.interchange.step_traces.write import FORMATS, write_step_trace
 from volvelle.interchange.traces import wire
 from volvelle.mapping.parallelism import Schedule
 from volvelle.simulation.replay import replay
@@ -87,51 +83,6 @@ def test_what_is_exchanged_takes_what_its_law_says(mapping: ParallelMapping) -> 
             assert moved.seconds == pytest.approx(float(np.max(NESTED[moved.collective](moved.size, tiers))))
 
 
-def _messages(text: str, folder: Path) -> Iterator[tuple[str, int, int, int, int]]:
-    """Way, source, target, tag and bytes of every message of a step."""
-    if text == "smpi":
-        for file in folder.glob("rank*.txt"):
-            for line in file.read_text().splitlines():
-                if found := re.match(r"(\d+) (isend|recv) (\d+) (\d+) (\d+) 6$", line):
-                    own, way, other, tag, size = found.groups()
-                    ends = (own, other) if way == "isend" else (other, own)
-                    yield (way.removeprefix("i"), int(ends[0]), int(ends[1]), int(tag), int(size))
-        return
-    rank = -1
-    for line in (folder / "step.goal").read_text().splitlines():
-        if found := re.match(r"rank (\d+) ", line):
-            rank = int(found[1])
-        elif found := re.match(r"l\d+: (send|recv) (\d+)b (?:to|from) (\d+) tag (\d+)", line):
-            way, size, other, tag = found[1], int(found[2]), int(found[3]), int(found[4])
-            yield (way, rank, other, tag, size) if way == "send" else (way, other, rank, tag, size)
-
-
-@pytest.mark.parametrize("form", ["smpi", "goal"])
-@pytest.mark.parametrize("mapping", _MAPPINGS, ids=str)
-def test_what_is_sent_is_received(mapping: ParallelMapping, form: str, tmp_path: Path) -> None:
-    write_step_trace(_replayed(mapping), tmp_path / "trace", form=form)
-    counts: dict[str, Counter[tuple[int, int, int, int]]] = {"send": Counter(), "recv": Counter()}
-    for way, *message in _messages(form, tmp_path / "trace"):
-        counts[way][tuple(message)] += 1  # type: ignore[index]
-    assert counts["send"] == counts["recv"]
-    assert counts["send"]
-
-
-@pytest.mark.parametrize("mapping", _MAPPINGS, ids=str)
-def test_messages_of_a_collective_bring_every_member_what_it_lacks(mapping: ParallelMapping) -> None:
-    """A reduce-scatter of n bytes sends (p − 1) / p of them, whichever way; an all-reduce twice as many."""
-    replayed = _replayed(mapping)
-    wires = Wires.of(replayed.closed.basis.machine)  # type: ignore[union-attr]
-    shares = {"all-reduce": 2.0}
-    for program in stage_programs(replayed):
-        for node in program.nodes[:400]:
-            if node.kind is Kind.COLLECTIVE and node.group is not None and node.collective is not None:
-                chips = node.group.chips
-                sent = sum(hop.size for hop in hops(node, chips - 1, wires))
-                share = shares.get(node.collective.value, 1.0)
-                assert sent == pytest.approx(share * (chips - 1) / chips * node.size)
-
-
 def test_a_chakra_trace_is_read_back_node_by_node(tmp_path: Path) -> None:
     replayed = _replayed(_MAPPINGS[0])
     written = write_step_trace(replayed, tmp_path / "trace")
@@ -187,11 +138,3 @@ def test_a_step_of_too_many_nodes_is_refused(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(write, "MOST_NODES", 10)
     with pytest.raises(OutsideDomainError, match="10 are the most"):
         write_step_trace(_replayed(_MAPPINGS[-1]), tmp_path / "trace")
-
-
-def test_what_runs_beside_other_work_is_told_of_formats_that_cannot_say_it(tmp_path: Path) -> None:
-    alone, beside = (_replayed(ParallelMapping(data=16, overlap=overlap, zero=0)) for overlap in (False, True))
-    assert overlapped(list(stage_programs(alone)), alone.time) == 0.0
-    assert overlapped(list(stage_programs(beside)), beside.time) > 0.0
-    written = write_step_trace(beside, tmp_path / "trace", form="smpi")
-    assert any(said.startswith("streams: a rank does one thing at a time") for said in written.unsaid)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from volvelle.laws.reliability.elastic import elastic_ettr, fewer_replicas_share
+from volvelle.laws.reliability.elastic import elastic_ettr
 from volvelle.simulation.failures.gaps import ExponentialGaps
 from volvelle.simulation.failures.runs import Recovery, simulate_runs
 
@@ -27,8 +27,3 @@ def test_more_common_failures_and_longer_stalls_never_help() -> None:
     known = {"between": 1080.0, "checkpoint": 1.0, "catch_up": 60.0, "replicas": 24.0, "restart": 600.0}
     assert np.all(np.diff(elastic_ettr(60.0, stall=180.0, common=np.linspace(0, 1, 5), **known)) <= 0)
     assert np.all(np.diff(elastic_ettr(60.0, stall=np.linspace(0, 5000, 9), **known)) <= 0)
-
-
-def test_one_replica_fewer_is_its_share_slower() -> None:
-    assert fewer_replicas_share(10.0) == pytest.approx(0.9)
-    assert fewer_replicas_share(1.0, missing=2.0) == 0.0

@@ -2,8 +2,7 @@
 
 import pytest
 
-from volvelle.laws.reliability.emissions import embodied_emissions, operational_emissions
-from volvelle.quantities import JULIAN_YEAR
+from volvelle.laws.reliability.emissions import operational_emissions
 
 KWH = 3.6e6
 
@@ -16,7 +15,3 @@ def test_llama_3_by_the_convention_of_its_card() -> None:
 
 def test_bloom() -> None:
     assert operational_emissions(433e3 * KWH, intensity=0.057 / KWH) / 1000 == pytest.approx(24.7, abs=0.05)
-
-
-def test_a_run_bears_its_share_of_the_making() -> None:
-    assert embodied_emissions(500.0, JULIAN_YEAR, life=4 * JULIAN_YEAR, use=0.5) == pytest.approx(250.0)

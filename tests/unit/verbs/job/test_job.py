@@ -1,6 +1,7 @@
 """The verb."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -154,71 +155,24 @@ def test_spot_prices_are_those_of_a_cloud_and_need_to_know_how_often_it_takes_th
         volvelle.job("llama3-8b", **{**asked, "rent": "3 USD/h"}, preempted_every="6 h")
 
 
-def test_accelerators_wear_out_with_age_as_the_batch_did() -> None:
-    young, worn, replaced = (
-        volvelle.job("llama3-8b", **ASKED, age=age, wear=wear).run.interruptions_per_day
-        for age, wear in ((0.2, "old"), (2.7, "old"), (2.2, "new"))
-    )
-    plain = volvelle.job("llama3-8b", **ASKED).run.interruptions_per_day
-    # Ostrouchov 2020: 1334 deaths in 8172 GPU-years between two and a half and three years of age.
-    assert worn - plain == pytest.approx(64 * 1334 / 8172 / 365.25, rel=0.01)
-    assert plain < young < replaced < worn
-
-
-def test_ages_of_ones_own_file_go_first(tmp_path: Path) -> None:
-    file = tmp_path / "mine.yaml"
-    rate = "{value: 5e-3 1/d, kind: measured, source: our log}"
-    dying = "{value: 1e-2 1/d, kind: measured, source: our log}"
-    hazards = f"hazards:\n  - {{part: node, what_counts: job stops, rate: {rate}}}\n"
-    file.write_text(hazards + f"ages:\n  - {{batch: ours, since: 0, until: 9, rate: {dying}}}\n")
-    job = volvelle.job("llama3-8b", **ASKED, hazard=file, age=1)
-    assert job.run.interruptions_per_day == pytest.approx(8 * 5e-3 + 64 * 1e-2)
-    more = f"  - {{batch: others, since: 0, until: 9, rate: {dying}}}\n"
-    file.write_text(file.read_text() + more)
-    with pytest.raises(DescriptionError, match="others, ours"):
-        volvelle.job("llama3-8b", **ASKED, hazard=file, age=1)
-
-
-@pytest.mark.parametrize(
-    ("bands", "told"),
-    [
-        ([(0, 2), (3, 9)], "ages from 2 to 3 years have no rate"),
-        ([(0, 3), (2, 9)], "ages from 2 to 3 years are stated twice"),
-        ([(0, 2), (2, 2)], "from 2 to 2 years hold none"),
-        ([(2, 9)], "are 1 years old, and ages of the file go from 2 to 9"),
-        ([(0, 1)], "are 1 years old, and ages of the file go from 0 to 1"),
-    ],
-)
-def test_ages_that_leave_some_out_or_say_some_twice_are_refused(
-    bands: list[tuple[int, int]], told: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "mine.yaml"
-    rate = "{value: 1e-2 1/d, kind: measured, source: our log}"
-    ages = "".join(f"  - {{batch: ours, since: {since}, until: {until}, rate: {rate}}}\n" for since, until in bands)
-    file.write_text(f"hazards:\n  - {{part: node, what_counts: job stops, rate: {rate}, sure: true}}\nages:\n{ages}")
-    with pytest.raises(DescriptionError, match=told):
-        volvelle.job("llama3-8b", **ASKED, hazard=file, age=1)
-
-
-def test_a_run_that_outlives_the_ages_that_were_seen_says_so() -> None:
-    inside, beyond = (volvelle.job("llama3-8b", **ASKED, age=age) for age in (2.0, 5.99))
-    assert not any("rates by age end" in note for note in inside.notes)
-    assert any("rates by age end at 6 years; the last is taken" in note for note in beyond.notes)
-    with pytest.raises(DescriptionError, match="go from 0 to 3 years; state ages that hold it"):
-        volvelle.job("llama3-8b", **ASKED, age=3, wear="new")
-
-
-def test_what_would_be_ignored_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError, match="not from which age on"):
-        volvelle.job("llama3-8b", **ASKED, wear="new")
-    with pytest.raises(DescriptionError, match="but recovery is asynchronous, where every failure does"):
-        volvelle.job("llama3-8b", **ASKED, common="5 %")
+def test_rates_by_age_of_a_file_are_rejected_with_what_to_state_instead(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     rate = "{value: 5e-3 1/d, kind: measured, source: our log}"
     hazards = f"hazards:\n  - {{part: node, what_counts: job stops, rate: {rate}}}\n"
     file.write_text(hazards + f"ages:\n  - {{batch: ours, since: 0, until: 9, rate: {rate}}}\n")
-    with pytest.raises(DescriptionError, match="states ages of its own; leave wear out"):
-        volvelle.job("llama3-8b", **ASKED, hazard=file, age=1, wear="old")
+    with pytest.raises(DescriptionError, match=r"ages in mine\.yaml was removed: state today's rate of part gpu"):
+        volvelle.job("llama3-8b", **ASKED, hazard=file)
+
+
+@pytest.mark.parametrize("name", ["age", "wear"])
+def test_an_argument_that_was_removed_is_answered_with_what_to_use_instead(name: str) -> None:
+    with pytest.raises(DescriptionError, match=rf"--{name} was removed: .* name it by --hazard"):
+        volvelle.job("llama3-8b", **ASKED, **dict[str, Any]({name: 1}))
+
+
+def test_what_would_be_ignored_is_refused() -> None:
+    with pytest.raises(DescriptionError, match="but recovery is asynchronous, where every failure does"):
+        volvelle.job("llama3-8b", **ASKED, common="5 %")
 
 
 def test_a_layout_of_a_phase_keeps_what_is_trained_and_says_what_it_leaves() -> None:

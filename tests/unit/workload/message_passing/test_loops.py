@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.mpi_traces import trace_of
-from volvelle.workload.message_passing.loops import Loop, Node, Once, loops_of, rank_loops, walk
+from volvelle.workload.message_passing.loops import Loop, Node, Once, loops_of, rank_loops
 
 
 def shape(nodes: tuple[Node, ...], word: str) -> str:
@@ -37,7 +37,8 @@ def test_every_call_is_in_exactly_one_place() -> None:
     nodes = loops_of([ord(sign) for sign in word])
     assert sum(node.events for node in nodes) == len(word)
     assert [node.first for node in nodes] == [0, 1, 15, 17]
-    turn = next(node for node in walk(nodes) if isinstance(node, Loop) and node.count == 3)
+    outer = next(node for node in nodes if isinstance(node, Loop))
+    turn = next(node for node in (outer, *outer.body) if isinstance(node, Loop) and node.count == 3)
     assert (turn.events, turn.period) == (6, 2)
     assert Once(0) in nodes
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from volvelle.applications.acceptance.drafters import KnownAcceptance
 from volvelle.estimators.serving.cache import cache_bytes, growing_bytes
@@ -13,7 +12,6 @@ from volvelle.workload.served_model import ServedModel
 from volvelle.workload.serving.drafting import Drafting
 from volvelle.workload.serving.requests import Requests
 
-Whole = NDArray[np.int64]
 _SEED = 0x5BEC
 """Apart from the seed of arrivals and lengths."""
 

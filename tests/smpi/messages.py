@@ -13,15 +13,11 @@ from typing import Self
 
 import numpy as np
 
-from volvelle.errors import OutsideDomainError
 from volvelle.estimators.event_driven.moved import Group
 from volvelle.estimators.rates import SustainedRates
-from volvelle.interchange.step_traces.stage_program import Kind, Node, StageProgram
+from volvelle.interchange.step_traces.stage_program import Node
 from volvelle.mapping.placement import members
 from volvelle.workload.tensor_layout import Collective
-
-MOST_MESSAGES = 4_000_000
-"""That are written, of all ranks together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +72,7 @@ class Wires:
             for count in members(float(group.chips), float(group.stride), self.machine.spans)
         )
         if int(np.prod(found)) != group.chips:
-            raise OutsideDomainError(
-                f"a group of {group.chips} ranks, each {group.stride} from the next, does not fill whole units of the "
-                "machine's dimensions, so there are no rings along them; take degrees that divide them"
-            )
+            raise ValueError(f"{group} does not fill whole units of the machine's dimensions")
         return found
 
     def seconds(self, hops: Sequence[Hop]) -> float:
@@ -128,7 +121,7 @@ def _hops(
             found.append(Hop(to - place, source - place, size / chips, _meet(place, to, units)))
         return found
     if collective not in (Collective.ALL_REDUCE, Collective.ALL_GATHER, Collective.REDUCE_SCATTER):
-        raise OutsideDomainError(f"a {collective.value} is not written as messages; use the format chakra")
+        raise ValueError(f"a {collective.value} is not written as messages")
     scattered = list(_scattered(size, place, along, halves))
     gathered = scattered[::-1]
     if collective is Collective.ALL_REDUCE:
@@ -157,34 +150,3 @@ def _scattered(size: float, place: int, along: tuple[int, ...], halves: tuple[bo
 def _meet(one: int, other: int, units: Sequence[int]) -> int:
     """The innermost dimension in which two places of a group are in one unit."""
     return next(tier for tier, unit in enumerate(units[1:]) if one // unit == other // unit)
-
-
-def unsaid_as_messages(programs: Sequence[StageProgram], wires: Wires) -> tuple[str, ...]:
-    """What a file of messages cannot say; a step that would be too long a file is refused before it is made."""
-    count, faster = 0, 0.0
-    for program in programs:
-        for node in program.nodes:
-            if node.kind is Kind.COLLECTIVE and node.group is not None:
-                # Every place of a group has as many messages, and as many of them in each dimension.
-                ways = hops(node, 0, wires)
-                count += len(ways) * len(program.ranks)
-                faster += max(wires.seconds(ways) - node.seconds, 0.0) * len(program.ranks)
-            else:
-                count += len(program.ranks)
-                if node.kind is Kind.SEND:
-                    rank = program.ranks[0]
-                    faster -= min(wires.longer(node, rank, program.peer(rank, node)), 0.0) * len(program.ranks)
-            if count > MOST_MESSAGES:
-                raise OutsideDomainError(
-                    f"the step is more than {MOST_MESSAGES:,} lines, message by message; take fewer ranks or "
-                    "micro-batches, or the format chakra, which names groups"
-                )
-    groups = "groups: collectives are messages along dimensions, their fixed costs waits before them"
-    if faster <= 0.0:
-        return (groups,)
-    each = faster / sum(len(program.ranks) for program in programs)
-    pipelined = (
-        "networks that add up, dimensions in a pipeline, hand-over that is hidden in part: laws are "
-        f"{each:.3g} s a rank below what the messages take"
-    )
-    return groups, pipelined

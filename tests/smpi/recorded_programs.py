@@ -1,7 +1,7 @@
-"""A trace for SimGrid's SMPI, without times, and what SMPI says how long it takes: an engine that we did not write.
+"""An MPI trace as SMPI reads it, without times, and the time that SMPI computes for it.
 
 SMPI runs in a process of its own with a time limit. Collectives are named with algorithms that are those of
-:mod:`volvelle.workload.message_passing.expansion`; collectives of fewer than all ranks go as messages.
+:mod:`tests.smpi.expansion`; collectives of fewer than all ranks go as messages.
 """
 
 import shutil
@@ -10,9 +10,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from volvelle.errors import DescriptionError
+from tests.smpi import BYTE, FLOP_RATE, computing, early_sends, platform_of
 from volvelle.interchange.simgrid.engine import SETTINGS, SimGridError
-from volvelle.interchange.simgrid.smpi import BYTE, FLOP_RATE, computing, early_sends, platform_of
 from volvelle.workload.message_passing.calls import Call
 from volvelle.workload.message_passing.trace import MessageTrace
 
@@ -62,9 +61,7 @@ def smpi_lines(trace: MessageTrace, rank: int) -> Iterable[str]:
 
 def _collective(trace: MessageTrace, event: int, call: Call, root: int, size: int) -> str:
     if trace.group[event]:
-        raise DescriptionError(
-            f"{trace.where(event)}: SMPI's traces know collectives of all ranks alone; expand them to messages first"
-        )
+        raise ValueError(f"{trace.where(event)}: SMPI's traces have collectives of all ranks only; expand it first")
     if call is Call.BARRIER:
         return "barrier"
     if call is Call.BCAST:

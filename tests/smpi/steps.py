@@ -1,4 +1,4 @@
-"""Time-independent traces that SimGrid's SMPI replays, and the platform they run on.
+"""A replayed step as time-independent traces that SMPI runs on a platform of the same links.
 
 A rank is one thread of control: what it does is written in the order in which the replay begins it. Type 6 is bytes.
 The latency of a route is what its two links add up to.
@@ -7,11 +7,11 @@ The latency of a route is what its two links add up to.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tests.smpi import BYTE, FLOP_RATE, computing, early_sends, platform_of
+from tests.smpi.messages import Wires, exchanged
+from volvelle.estimators.event_driven.estimator import ReplayedStep
 from volvelle.interchange.simgrid.engine import SETTINGS as PLAIN
-from volvelle.interchange.simgrid.smpi import BYTE, FLOP_RATE, computing, early_sends, platform_of
-from volvelle.interchange.step_traces.messages import Wires, exchanged, unsaid_as_messages
-from volvelle.interchange.step_traces.stage_program import Kind, Node, StageProgram
-from volvelle.interchange.step_traces.written import WrittenTrace
+from volvelle.interchange.step_traces.stage_program import Kind, Node, StageProgram, stage_programs
 
 EAGER = 2**31 - 1
 """Bytes up to which a send does not wait for its receive, and that a message has at most."""
@@ -20,20 +20,19 @@ _WIDE = 10**18
 """Bytes a second of a link that slows nobody."""
 
 
-def write_smpi(programs: Sequence[StageProgram], wires: Wires, folder: Path, *, overlapped: float) -> WrittenTrace:
-    """A trace a rank, their list, the platform, the hosts, and the command that replays them."""
-    unsaid = unsaid_as_messages(programs, wires)
+def write_step(replayed: ReplayedStep, folder: Path) -> None:
+    """Write a trace for each rank, their list, the platform, the hosts, and the command that replays them."""
+    basis = replayed.closed.basis
+    assert basis is not None, "a replay keeps it"
+    programs, wires = list(stage_programs(replayed)), Wires.of(basis.machine)
     routes: dict[tuple[int, int], float] = {}
     ranks = [rank for program in programs for rank in program.ranks]
-    lines = 0
     for program in programs:
         order = sorted(program.nodes, key=lambda node: (node.start, node.kind is not Kind.SEND, node.number))
         for rank in program.ranks:
-            said = list(_actions(program, rank, order, wires, routes))
-            lines += len(said)
-            (folder / f"rank{rank}.txt").write_text("\n".join(said) + "\n", "utf-8")
-    names = "".join(f"rank{rank}.txt\n" for rank in ranks)
-    (folder / "traces.txt").write_text(names, "utf-8")
+            lines = _actions(program, rank, order, wires, routes)
+            (folder / f"rank{rank}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    (folder / "traces.txt").write_text("".join(f"rank{rank}.txt\n" for rank in ranks), "utf-8")
     (folder / "hosts.txt").write_text("".join(f"h{rank}\n" for rank in ranks), "utf-8")
     (folder / "platform.xml").write_text(_platform(ranks, routes, wires), "utf-8")
     command = " ".join(
@@ -44,12 +43,6 @@ def write_smpi(programs: Sequence[StageProgram], wires: Wires, folder: Path, *, 
         ]
     )
     (folder / "replay.sh").write_text(f'#!/bin/sh\nset -e\ncd "$(dirname "$0")"\n{command}\n', "utf-8")
-    if overlapped > 0.0:
-        unsaid += (
-            f"streams: a rank does one thing at a time, so {overlapped:.1%} of the step, which runs beside other work, "
-            "runs one after another (--no-overlap has none)",
-        )
-    return WrittenTrace(folder=str(folder), files=len(ranks) + 4, ranks=len(ranks), nodes=lines, unsaid=unsaid)
 
 
 def _actions(

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.smpi.expansion import steps
 from volvelle.workload.message_passing.calls import FIRST_COLLECTIVE, ROOTED, Call
-from volvelle.workload.message_passing.expansion import steps
 
 
 @pytest.mark.parametrize("call", [call for call in Call if call >= FIRST_COLLECTIVE])

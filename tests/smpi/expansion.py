@@ -12,12 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from volvelle.errors import OutsideDomainError
 from volvelle.workload.message_passing.calls import Call
 from volvelle.workload.message_passing.trace import MessageTrace
 
-_MOST = 2_000_000
-"""Events that a trace may become."""
 _TAG = 2**30
 """Tags of messages that collectives are made of begin here; programs use smaller ones."""
 Step = tuple[int, int, int]
@@ -42,10 +39,6 @@ def expanded(trace: MessageTrace) -> MessageTrace:
 
     for event, row in enumerate(zip(*columns, strict=True)):
         rank, call, partner, size, tag, group, waited, start, end, compute, line = row
-        if len(events["rank"]) > _MOST:
-            raise OutsideDomainError(
-                f"collectives of {trace.name!r} are more than {_MOST:,} messages; time them by laws instead"
-            )
         if not trace.collective[event]:
             place[event] = add(rank, call, partner, size, tag, group, place.get(waited, -1), start, end, compute, line)
             continue

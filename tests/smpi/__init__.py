@@ -1,4 +1,4 @@
-"""What traces for SimGrid's SMPI have in common: how computing is said, when sends leave, the frame of a platform."""
+"""Traces for SimGrid's SMPI, an engine that others wrote, which tests compare replays with."""
 
 from collections.abc import Iterable
 
