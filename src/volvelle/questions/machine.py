@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from volvelle.base.option_kinds import Fields, InputFile, Named, Number
+from volvelle.base.option_kinds import Fields, InputFile, Named, Number, Text
 from volvelle.base.question import Option, Question, option
 from volvelle.domains import MARGIN, SEED
 from volvelle.errors import DescriptionError, brief
@@ -78,6 +78,12 @@ CALIBRATED = Option(
     group="Software",
     metavar="FILE.yaml",
     configured="calibration",
+)
+ROUTING = Option(
+    "--routing",
+    "Routing of flows instead of the machine's own: d-mod-k, random or adaptive.",
+    kind=Text(lower=True),
+    group="Method",
 )
 RANDOM_SEED = Option("--seed", "Seed of random numbers.", kind=Number(SEED), group="Method")
 PROGRESS = Option("", "Function that is called with the progress.", kind=Named("a function", ("callable",)))
