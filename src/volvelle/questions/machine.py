@@ -1,6 +1,7 @@
 """Options about the machine that many questions share."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ SYSTEM = Option(
     metavar="SYSTEM",
     configured="system",
 )
+OTHER_SYSTEM = replace(SYSTEM, configured="")
+"""A machine that a question may do without, so that no file sets it."""
 SET = Option(
     "--set",
     "What if: another value of a machine field, like scale_up.rate=2x, chip.memory.capacity=192GB or chip=b200.",

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 from volvelle.base.option_kinds import InputFile, Number, Words
 from volvelle.base.question import Option, Question, option
 from volvelle.domains import NO_SIZE, NumberDomain
-from volvelle.questions.machine import CATALOGUE, RANDOM_SEED, SYSTEM
+from volvelle.questions.machine import CATALOGUE, OTHER_SYSTEM, RANDOM_SEED
 from volvelle.workload.message_passing.trace import RANKS
 
 if TYPE_CHECKING:
-    from volvelle.catalogue import Catalogue
+    from volvelle.questions.machine import Folder
     from volvelle.system.cluster import Cluster
 
 COMPUTE_RATIO = NumberDomain(1e-6, 1e6)
@@ -40,7 +40,7 @@ class MpiQuestion(Question):
         Option("TRACE", "Traces of one MPI program.", kind=InputFile(), several=True), kw_only=False
     )
     on: "Cluster | str | None" = option(
-        SYSTEM, default=None, help="Machine to replay on, rank r on GPU r, like dgx-h100/32."
+        OTHER_SYSTEM, default=None, help="Machine to replay on, rank r on GPU r, like dgx-h100/32."
     )
     ranks: int | None = option(
         Option("--ranks", "Extrapolate to this many ranks. Needs traces of at least two sizes.", kind=Number(RANKS)),
@@ -57,7 +57,7 @@ class MpiQuestion(Question):
         default=None,
     )
     recorded_on: "Cluster | str | None" = option(
-        SYSTEM,
+        OTHER_SYSTEM,
         flag="--recorded-on",
         default=None,
         help="Machine of the trace; scales computation by the roofline. Needs --intensity.",
@@ -90,4 +90,4 @@ class MpiQuestion(Question):
         default="auto",
     )
     seed: int = option(RANDOM_SEED, default=0)
-    catalogue: "Catalogue | Path | str | None" = option(CATALOGUE, default=None)
+    catalogue: "Folder" = option(CATALOGUE, default=None)

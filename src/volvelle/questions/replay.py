@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from volvelle.base.option_kinds import InputFile, Number, Words
 from volvelle.base.question import Option, option
 from volvelle.domains import ACCELERATORS, CLOCK
-from volvelle.questions.machine import RANDOM_SEED, SYSTEM, OtherMachine
+from volvelle.questions.machine import OTHER_SYSTEM, RANDOM_SEED, OtherMachine
 from volvelle.questions.training import ELEMENT
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ class ReplayQuestion(OtherMachine):
         kw_only=False,
     )
     on: "Cluster | str | None" = option(
-        SYSTEM, default=None, help="Machine to replay on, like dgx-h100/8.", usually="as measured"
+        OTHER_SYSTEM, default=None, help="Machine to replay on, like dgx-h100/8.", usually="as measured"
     )
     source: "Cluster | str | None" = option(
-        SYSTEM,
+        OTHER_SYSTEM,
         flag="--from",
         default=None,
         help="Machine of the trace; scales measured times, instead of formulas.",
