@@ -1,6 +1,7 @@
 """Every number that can be written has a domain where it is declared, and refuses what lies outside."""
 
 from collections.abc import Iterator
+from inspect import isroutine
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -10,6 +11,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from volvelle import Catalogue, surface
 from volvelle.applications.registry import APPLICATIONS, application
+from volvelle.base.option_kinds import Number
+from volvelle.base.question import Question
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.prices import _File as PricesFile
 from volvelle.catalogue.schema import ROOMS, Datum, Reference
@@ -28,8 +31,7 @@ from volvelle.studies.design_space.structure import structural_domain, structura
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
-from volvelle.verbs import cost, estimate, explore, plan
-from volvelle.verbs import map as mapping
+from volvelle.verbs import estimate, explore
 from volvelle.verbs.training_step import training_step
 from volvelle.workload.families.shape import (
     DeltaNet,
@@ -76,6 +78,10 @@ VALUES = (
     LogNormalLengths,
 )
 OUTSIDE = (float("nan"), float("inf"), -float("inf"))
+QUESTIONS: list[type[Question]] = [
+    verb.question for name in surface.__all__ if isroutine(verb := getattr(surface, name)) and hasattr(verb, "question")
+]
+"""The questions of all functions of the package that ask one."""
 
 
 def numbers_of(hint: Any, domain: NumberDomain | None = None) -> Iterator[tuple[Any, NumberDomain | None]]:
@@ -220,7 +226,16 @@ def test_every_option_that_is_a_number_has_a_domain_and_refuses_its_outside() ->
     assert found > 60
 
 
-@pytest.mark.parametrize("verb", [estimate.estimate, plan.plan, mapping.map, cost.cost, explore.outlook, explore.sweep])
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.__name__)
+def test_every_field_of_a_question_that_is_a_number_has_a_domain(question: type[Question]) -> None:
+    for part in question.options():
+        hint = question.__dataclass_fields__[part.name].type  # type: ignore[attr-defined]
+        if isinstance(part.kind, Number) or any(numbers_of(hint)):
+            with pytest.raises(DescriptionError, match=f"{part.name} is nan; it must be"):
+                part.read((float("nan"),) * part.values if part.values > 1 else float("nan"))
+
+
+@pytest.mark.parametrize("verb", [explore.outlook, explore.sweep])
 def test_every_argument_that_is_a_number_has_a_domain(verb: Any) -> None:
     domains = argument_domains(verb)
     for name, hint in get_type_hints(verb, include_extras=True).items():

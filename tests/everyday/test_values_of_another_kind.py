@@ -154,6 +154,7 @@ def test_recomputation_by_its_number_recomputes() -> None:
 
 GPT2 = {"model": "gpt2", "on": "dgx-h100/8", "batch": 8}
 GATHERED = {"block": surface.transformer(Catalogue().model("gpt2")).blocks[1]}
+REDUCED = {"operation": "all-reduce", "size": "1 GB", "on": "dgx-h100/8"}
 SERVED = {"model": "llama3-8b", "on": "dgx-h100/8", "batch": 8, "input": 128, "output": 128}
 
 
@@ -176,8 +177,23 @@ SERVED = {"model": "llama3-8b", "on": "dgx-h100/8", "batch": 8, "input": 128, "o
         ("job", {"model": "gpt2", "on": "dgx-h100/8", "tokens": 1e9}, {"recovery": "slow", "spot": "no", "own": 3}),
         ("cost", {"on": "dgx-h100/8"}, {"model": "free", "building": "no", "since": 2024, "life": NAN, "use": True}),
         ("map", {"graph": "gpt2", "on": "dgx-a100/8"}, {"overlap": "x", "fuse": "no", "objective": 1, "tensor": [NAN]}),
+        ("map", {"graph": "gpt2", "on": "dgx-a100/8"}, {"tiles": "64", "limit": True, "prices": "free", "element": 16}),
+        ("map", {"graph": "gpt2", "on": "dgx-a100/8"}, {"graph": 3, "micro_batches": 2.5, "assumptions": 3, "set": 3}),
         ("serve", SERVED, {"chunked_prefill": "no", "engine": 3, "tensor": True, "batch": 2.5, "load": 3, "kv": 8}),
-        ("collective", {"operation": "all-reduce", "size": "1 GB", "on": "dgx-h100/8"}, {"size": NAN, "algorithm": 3}),
+        ("collective", REDUCED, {"size": NAN, "algorithm": 3, "operation": 3, "group": (8, True), "routing": 3}),
+        ("collective", REDUCED, {"flows": 3, "estimator": "law", "placement": 3, "beside": 3, "seed": -1}),
+        (
+            "mpi",
+            {"traces": []},
+            {"traces": 3, "ranks": 2.5, "sharing": "none", "eager": NAN, "recorded_on": 3, "on": 8},
+        ),
+        ("mpi", {"traces": []}, {"intensity": "2", "compute_ratio": True, "seed": "1", "catalogue": 3}),
+        (
+            "replay",
+            {"trace": "x.json"},
+            {"trace": 3, "profile": 3, "like": 3, "gaps": "drop it", "clock": True, "on": 8},
+        ),
+        ("replay", {"trace": "x.json"}, {"element": 16, "group": 2.5, "source": 3, "seed": NAN, "set": "rate=2x"}),
         ("compare", {"model": "gpt2", "on": "dgx-h100/8", "batch": 8}, {"element": 3, "batch": True, "seed": "1"}),
         ("read_model", {"source": "gpt2"}, {"name": 3, "sequence": "128"}),
         ("validate", {"application": "hpl"}, {"application": 3, "data": 3, "group": 3, "advance": 3}),

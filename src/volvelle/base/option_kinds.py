@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, final
 
 from volvelle.domains import NumberDomain
-from volvelle.errors import DescriptionError, UnknownNameError, brief, nearest_names
+from volvelle.errors import DescriptionError, UnknownNameError, VolvelleError, brief, nearest_names
 from volvelle.input_limits import refuse_remote
 
 
@@ -265,7 +265,7 @@ class OutputFile(OptionKind):
         if not isinstance(value, str | Path):
             raise self._rejected(value, where)
         refuse_remote(value)
-        if self.endings and Path(value).suffix not in self.endings:
+        if self.endings and not Path(value).name.endswith(self.endings):
             raise DescriptionError(f"{where} is {brief(str(value))}; its name must end in {' or '.join(self.endings)}")
         return Path(value)
 
@@ -366,6 +366,45 @@ class Listed(OptionKind):
     def schema(self) -> dict[str, Any]:
         """Return a list."""
         return {"type": "array", "items": self.item.schema()}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Joined(OptionKind):
+    """One number, or several with a sign between them when typed: ``64``, or ``8x64`` for ``(8, 64)``."""
+
+    item: Number
+    between: str = "x"
+
+    @property
+    def says(self) -> str:
+        """The domain, and the sign."""
+        return f"{self.item.says}, or several with {self.between!r} between them"
+
+    def read(self, value: Any, where: str) -> Any:
+        """Return the number, or a tuple of several."""
+        value = plain(value)
+        if isinstance(value, str):
+            words = value.lower().replace("×", "x").replace(",", "").split(self.between)
+            try:
+                parts = tuple(self.item.from_text(word.strip()) for word in words)
+            except VolvelleError:
+                raise self._rejected(value, where) from None
+            return parts[0] if len(parts) == 1 else parts
+        several = tuple(items(value))
+        if not several:
+            raise self._rejected(value, where)
+        read = tuple(self.item.read(part, where) for part in several)
+        return read[0] if several[0] is value else read
+
+    def text(self, value: Any) -> str:
+        """Return the numbers with the sign between them."""
+        return self.between.join(self.item.text(part) for part in items(value))
+
+    def schema(self) -> dict[str, Any]:
+        """Return a number, a list of numbers, or text."""
+        item = self.item.schema()
+        return {"anyOf": [item, {"type": "array", "items": item}, {"type": "string"}]}
 
 
 @final

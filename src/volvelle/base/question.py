@@ -61,8 +61,8 @@ class Option:
     several: bool = False
     """The option may be given several times; the field is a tuple."""
     metavar: str = ""
-    opposite: bool = False
-    """A switch has a flag that turns it off, too."""
+    opposite: bool | str = False
+    """A switch has a flag that turns it off, too: ``--no-overlap``, or the flag that is stated."""
     listed: str = ""
     """The word that stands for this switch in the list that `flag` gives, like ``weights`` in ``--offload``."""
     word_flags: bool = False
@@ -90,7 +90,7 @@ class Option:
     @property
     def opposite_flag(self) -> str:
         """The flag that turns a switch off, like ``--no-overlap``."""
-        return f"--no-{self.flag.removeprefix('--')}"
+        return self.opposite if isinstance(self.opposite, str) else f"--no-{self.flag.removeprefix('--')}"
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ class Option:
 
     def read(self, value: Any) -> Any:
         """Return a value as the field keeps it, or reject it by the name of the field."""
-        if value is None and (self.default is None or self.several):
+        if value is None and not self.required and (self.default is None or self.several):
             return () if self.several and self.default == () else None
         if self.holds_tuple:
             return tuple(self.kind.read(item, self.name) for item in items(value))

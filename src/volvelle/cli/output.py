@@ -34,6 +34,7 @@ class Html(Question):
 
 
 _PICTURE = OutputFile(endings=(".svg", ".png"))
+OUT = Option("--out", "Write the answer.", kind=OutputFile(), group=_OUTPUT)
 FIGURE = Option("--figure", "Draw the answer.", kind=_PICTURE, group=_OUTPUT, metavar="FILE")
 PLOT = Option("--plot", "Draw the answer.", kind=_PICTURE, group=_OUTPUT, metavar="FILE")
 

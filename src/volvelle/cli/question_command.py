@@ -142,7 +142,8 @@ def _parameters(parts: Sequence[Option]) -> Iterator[tuple[click.Parameter, Opti
 
 def _parameter(part: Option) -> click.Parameter:
     if part.is_argument:
-        metavar = part.metavar or part.flag
+        metavar = (part.metavar or part.flag) + ("..." if part.several else "")
+        metavar = metavar if part.required else f"[{metavar}]"
         count = -1 if part.several else 1
         return click.Argument([part.name], metavar=metavar, required=part.required, nargs=count, type=_type(part.kind))
     text = part.help + (f" [default: {default}]" if (default := _default(part)) else "")

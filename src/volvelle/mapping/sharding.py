@@ -8,6 +8,7 @@ parallelism are two of the combinations (:func:`by_dimension` names them by the 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Literal
 
 from volvelle.domains import within_domains
 from volvelle.errors import MappingError
@@ -16,6 +17,8 @@ from volvelle.workload.operations import Operation, Phase, SplitChoice
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.transforms import seed_of
 
+Objective = Literal["time", "bytes"]
+"""Time of work and collectives, or bytes that collectives send, as DFModel has it; then work decides between equals."""
 END = ""
 """Reader of what leaves a block."""
 

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from volvelle.system.cluster import Cluster
 
 _MONEY = "Money and energy"
+PRICE_MODEL = Option(
+    "--model",
+    "Prices of whole GPUs as offered, by parts, or as DFModel has them.",
+    kind=Words(get_args(PriceModel)),
+    group=_MONEY,
+)
 
 
 class CostQuestion(OtherMachine):
@@ -31,15 +37,7 @@ class CostQuestion(OtherMachine):
     )
 
     on: "Cluster | str" = option(SYSTEM)
-    model: PriceModel = option(
-        Option(
-            "--model",
-            "Prices of whole GPUs as offered, by parts, or as DFModel has them.",
-            kind=Words(get_args(PriceModel)),
-            group=_MONEY,
-        ),
-        default="market",
-    )
+    model: PriceModel = option(PRICE_MODEL, default="market")
     since: str = option(
         Option("--since", "Earliest offers of GPUs, like 2024-01.", kind=Text(), group=_MONEY, metavar="DATE"),
         default="",

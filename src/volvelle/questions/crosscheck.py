@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from volvelle.base.option_kinds import Listed, Named, Number, Switch, Text
 from volvelle.base.question import Option, option
 from volvelle.domains import SAMPLES
-from volvelle.questions.machine import RANDOM_SEED, SYSTEM
+from volvelle.questions.machine import RANDOM_SEED, ROUTING, SYSTEM
 from volvelle.questions.training import MODEL, LaidOutStep
 
 if TYPE_CHECKING:
@@ -15,13 +15,6 @@ if TYPE_CHECKING:
     from volvelle.system.cluster import Cluster
     from volvelle.workload.families.shape import Transformer
     from volvelle.workload.graph import Workload
-
-ROUTING = Option(
-    "--routing",
-    "Routing of flows instead of the machine's own: d-mod-k, random or adaptive.",
-    kind=Text(lower=True),
-    group="Method",
-)
 
 
 class CrosscheckQuestion(LaidOutStep):

@@ -1,10 +1,11 @@
 """Options about the machine that many questions share."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from volvelle.base.option_kinds import Fields, InputFile, Named, Number
+from volvelle.base.option_kinds import Fields, InputFile, Named, Number, Text
 from volvelle.base.question import Option, Question, option
 from volvelle.domains import MARGIN, SEED
 from volvelle.errors import DescriptionError, brief
@@ -40,6 +41,8 @@ SYSTEM = Option(
     metavar="SYSTEM",
     configured="system",
 )
+OTHER_SYSTEM = replace(SYSTEM, configured="")
+"""A machine that a question may do without, so that no file sets it."""
 SET = Option(
     "--set",
     "What if: another value of a machine field, like scale_up.rate=2x, chip.memory.capacity=192GB or chip=b200.",
@@ -78,6 +81,12 @@ CALIBRATED = Option(
     group="Software",
     metavar="FILE.yaml",
     configured="calibration",
+)
+ROUTING = Option(
+    "--routing",
+    "Routing of flows instead of the machine's own: d-mod-k, random or adaptive.",
+    kind=Text(lower=True),
+    group="Method",
 )
 RANDOM_SEED = Option("--seed", "Seed of random numbers.", kind=Number(SEED), group="Method")
 PROGRESS = Option("", "Function that is called with the progress.", kind=Named("a function", ("callable",)))

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
 from pathlib import Path
-from typing import Annotated, Literal
 
 from volvelle.applications.collectives.collective_error import collective_error, links_of
-from volvelle.domains import NO_SIZE, SEED, NumberDomain, within_domains
+from volvelle.base.python_function import asks
+from volvelle.domains import NO_SIZE
 from volvelle.errors import DescriptionError
-from volvelle.estimators.message_passing.retimed import EAGER, RetimedTrace, retimed
+from volvelle.estimators.message_passing.retimed import RetimedTrace, retimed
 from volvelle.estimators.message_passing.under_uncertainty import SAMPLES, RetimedRange, VaryingRatio, retimed_range
 from volvelle.estimators.sampler import Stratified
 from volvelle.estimators.uncertainty import UNVALIDATED, model_error_column, moving_time, sampled
@@ -17,20 +17,16 @@ from volvelle.interchange.mpi_traces.any_trace import read_mpi_trace
 from volvelle.laws.roofline import attainable_rate
 from volvelle.presentable import Presentable
 from volvelle.quantities import Number
+from volvelle.questions.mpi import MpiQuestion
 from volvelle.spread import Figure
 from volvelle.system.chip import Chip
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
+from volvelle.verbs.named import catalogue_of, cluster_of
 from volvelle.workload.message_passing.scaling.extrapolation import Extrapolation, extrapolation_of
 from volvelle.workload.message_passing.summary import TraceSummary, summary_of
-from volvelle.workload.message_passing.trace import RANKS, MessageTrace
+from volvelle.workload.message_passing.trace import MessageTrace
 
-COMPUTE_RATIO = NumberDomain(1e-6, 1e6)
-"""Seconds of computation over those recorded."""
-INTENSITY = NumberDomain(1e-6, 1e6)
-"""FLOP a byte."""
 ROOFLINE = "the roofline of a whole program, not measured"
-Sharing = Literal["auto", "flows", "laws"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,56 +80,50 @@ class MpiAnswer(Presentable):
         return self.on.summary if self.on else self.summary
 
 
-@within_domains
-def mpi(
-    traces: Sequence[Path | str],
-    *,
-    on: Machine | None = None,
-    ranks: Annotated[int | None, RANKS] = None,
-    compute_ratio: Annotated[float | None, COMPUTE_RATIO] = None,
-    recorded_on: Machine | None = None,
-    intensity: Annotated[float | None, INTENSITY] = None,
-    eager: Annotated[str | float, NO_SIZE] = EAGER,
-    sharing: Sharing = "auto",
-    seed: Annotated[int, SEED] = 0,
-    catalogue: Folder = None,
-) -> MpiAnswer:
-    """What MPI traces tell; with `ranks`, of the same program on so many, from traces of at least two counts.
+@asks(MpiQuestion)
+def mpi(question: MpiQuestion) -> MpiAnswer:
+    """Return the messages, collectives, phases and loops of MPI traces, or of the same program on more `ranks`.
 
-    `on` replays it on a machine, rank r on chip r. Computation takes as long as it did, or `compute_ratio` times as
-    long; or as the roofline says, where the machine it was `recorded_on` and the `intensity` of the program in FLOP a
-    byte are given. Messages up to `eager` bytes do not wait for their receivers. With `sharing` by flows, messages
-    share links; by laws each has the network to itself. `seed` is that of the samples of the range.
+    `on` replays the trace on a machine, rank r on GPU r. Computation takes as long as recorded, or `compute_ratio`
+    times as long, or as the roofline predicts from the machine it was `recorded_on` and its `intensity` in FLOP per
+    byte. Messages up to `eager` bytes do not wait for their receivers. The range is computed from samples that `seed`
+    draws.
     """
-    if not traces:
+    if not question.traces:
         raise DescriptionError("there are no traces; give at least one")
-    read = [read_mpi_trace(Path(each)) for each in traces]
+    read = [read_mpi_trace(Path(path)) for path in question.traces]
     found: Extrapolation | None = None
     trace = max(read, key=lambda each: each.ranks)
-    if ranks is not None:
+    if question.ranks is not None:
         found = extrapolation_of(read)
-        trace = found.trace(ranks)
+        trace = found.trace(question.ranks)
     elif len({each.ranks for each in read}) < len(read):
-        raise DescriptionError(f"{len(read)} traces are given; give one, or several counts of ranks and --ranks")
+        raise DescriptionError(
+            f"{len(read)} traces are given, and some have the same number of ranks; give one, or traces of different "
+            "numbers of ranks and --ranks"
+        )
     summary = summary_of(trace)
-    if on is None:
-        _refuse_unused(compute_ratio=compute_ratio, recorded_on=recorded_on, intensity=intensity)
+    ratio, intensity = question.compute_ratio, question.intensity
+    if question.on is None:
+        _reject_unused(question, "compute_ratio", "recorded_on", "intensity")
         return MpiAnswer(trace=trace, summary=summary, extrapolated=found)
-    known = catalogue_of(catalogue)
-    cluster = cluster_of(on, known)
-    ratio, said, there = 1.0, "as recorded", None
-    if compute_ratio is not None:
-        _refuse_unused(recorded_on=recorded_on, intensity=intensity)
-        ratio, said = compute_ratio, "as stated"
-    elif recorded_on is not None or intensity is not None:
-        if recorded_on is None or intensity is None:
+    known = catalogue_of(question.catalogue)
+    cluster = cluster_of(question.on, known)
+    said, there = "as stated", None
+    if ratio is not None:
+        _reject_unused(question, "recorded_on", "intensity")
+    elif question.recorded_on is not None or intensity is not None:
+        if question.recorded_on is None or intensity is None:
             raise DescriptionError("a roofline needs both --recorded-on and --intensity; give both, or --compute-ratio")
-        there = cluster_of(recorded_on, known)
+        there = cluster_of(question.recorded_on, known)
         ratio = float(_ratio(there, cluster, intensity))
         said = f"by the roofline at {intensity:g} FLOP/byte, from {there.chip.name} to {cluster.chip.name}"
-    shared = None if sharing == "auto" else sharing == "flows"
-    replayed = retimed(trace, cluster, ratio=ratio, eager=NO_SIZE.read(eager, "eager"), contended=shared)
-    varying = None if there is None or intensity is None else _varying(there, cluster, intensity, ratio, seed)
+    else:
+        ratio, said = 1.0, "as recorded"
+    shared = None if question.sharing == "auto" else question.sharing == "flows"
+    eager = NO_SIZE.read(question.eager, "eager")
+    replayed = retimed(trace, cluster, ratio=ratio, eager=eager, contended=shared)
+    varying = None if there is None or intensity is None else _varying(there, cluster, intensity, ratio, question.seed)
 
     def error(size: float, along: Sequence[float]) -> tuple[str, float]:
         told, factor = collective_error(size, links_of(cluster, along))
@@ -146,7 +136,7 @@ def mpi(
         ratio_from=said,
         replayed=replayed,
         summary=summary_of(replayed.trace),
-        sure=retimed_range(replayed, cluster, ratio=ratio, error=error, varying=varying, seed=seed),
+        sure=retimed_range(replayed, cluster, ratio=ratio, error=error, varying=varying, seed=question.seed),
         weakest_evidence=_weakest(cluster, there),
     )
     return MpiAnswer(trace=replayed.trace, summary=summary, extrapolated=found, on=timed)
@@ -185,10 +175,10 @@ def _weakest(cluster: Cluster, there: Cluster | None) -> str:
     return Figure.weakest(*figures).word
 
 
-def _refuse_unused(**given: object) -> None:
-    for name, value in given.items():
-        if value is not None:
+def _reject_unused(question: MpiQuestion, *names: str) -> None:
+    for name in names:
+        if getattr(question, name) is not None:
             raise DescriptionError(
-                f"--{name.replace('_', '-')} is given and not used; it is of a machine: say --on, and one way to scale "
+                f"{question.option_named(name).flag} is given and not used; give --on, and only one way to scale "
                 "computation"
             )

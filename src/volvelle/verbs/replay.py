@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from volvelle.applications.kernels.law_error import law_errors
 from volvelle.applications.training.evidence import training_inputs
-from volvelle.domains import ACCELERATORS, CLOCK, SEED, within_domains
+from volvelle.base.python_function import asks
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.estimators.step_errors import StepError
 from volvelle.estimators.trace_replay.breakdown import (
@@ -24,15 +23,12 @@ from volvelle.estimators.trace_replay.replayed import replayed
 from volvelle.estimators.trace_replay.under_uncertainty import ReplayRange, replay_range
 from volvelle.interchange.traces.reading import read_trace
 from volvelle.presentable import Presentable
-from volvelle.questions.machine import Changes
+from volvelle.questions.replay import ReplayQuestion
 from volvelle.spread import Figure
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
+from volvelle.verbs.named import catalogue_of, cluster_of
 from volvelle.workload.elements import ELEMENT_BYTES
 from volvelle.workload.trace.values import Coverage, Trace, coverage, not_understood
-
-GAPS = ("keep", "drop")
-"""What may be done with the time between operations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,50 +78,35 @@ class ReplayAnswer(Presentable):
         return self.measured / self.time if self.measured and self.time else None
 
 
-@within_domains
-def replay(
-    trace: str | Path,
-    profile: str | Path | None = None,
-    *,
-    on: Machine | None = None,
-    source: Machine | None = None,
-    like: str | Path | None = None,
-    clock: Annotated[str | float | None, CLOCK] = None,
-    element: str | None = None,
-    group: Annotated[int | None, ACCELERATORS] = None,
-    gaps: str = "keep",
-    seed: Annotated[int, SEED] = 0,
-    set: Changes | None = None,  # noqa: A002 - the option's name
-    catalogue: Folder = None,
-) -> ReplayAnswer:
-    """How long a recorded trace takes on a machine, operation by operation, and how much of it is understood.
+@asks(ReplayQuestion)
+def replay(question: ReplayQuestion) -> ReplayAnswer:
+    """Return how long a recorded trace takes on a machine, operation by operation, and how much of it is understood.
 
     `trace` is a file in Chakra, Kineto, PyTorch's execution trace, torch.export, ONNX or phases; an execution trace may
-    have a Kineto `profile` of the same run beside it. Without `on` it is replayed as measured. `source` is the machine
-    it was recorded on: operations then take what was measured times what the law says of both machines; without it they
-    take what the law says. `like` is a profile recorded on `source`, by which operations that the trace does not time
-    are scaled. `clock` are cycles a second of phases, `element` the type of all products, `group` the ranks of
-    exchanges that do not say who takes part, `gaps` what becomes of the time between operations: keep or drop, `seed`
-    that of the samples of the range.
+    come with a Kineto `profile` of the same run. Without `on`, the trace is replayed as measured. With `source`, the
+    machine of the trace, an operation takes its measured time, times the ratio of both machines by formula; without
+    `source` it takes the time of the formula. `like` is a profile from `source` that scales operations without times.
+    The range is computed from samples that `seed` draws.
     """
-    if gaps not in GAPS:
-        raise UnknownNameError.among("way to treat gaps", gaps, GAPS)
+    element, group, seed = question.element, question.group, question.seed
     if element is not None and element not in ELEMENT_BYTES:
         raise UnknownNameError.among("element type", element, ELEMENT_BYTES)
-    known = catalogue_of(catalogue)
-    if on is None and (source is not None or set or element or like or group):
+    known = catalogue_of(question.catalogue)
+    if question.on is None and (question.source is not None or question.set or element or question.like or group):
         raise DescriptionError("a machine to replay on is missing; name it with --on, like dgx-h100/8")
-    if like is not None and source is None:
-        raise DescriptionError("--like is a profile of the machine that --from names; name that machine too")
-    cluster = None if on is None else cluster_of(on, known, changes=set)
-    recorded_on = None if source is None else cluster_of(source, known)
-    rate = None if clock is None else CLOCK.read(clock, "clock")
-    found = read_trace(Path(trace), None if profile is None else Path(profile), clock=rate)
-    scale = None if like is None else read_trace(Path(like))
+    if question.like is not None and question.source is None:
+        raise DescriptionError("--like is a profile of the machine that --from names; give --from too")
+    cluster = None if question.on is None else cluster_of(question.on, known, changes=question.set)
+    recorded_on = None if question.source is None else cluster_of(question.source, known)
+    profile = None if question.profile is None else Path(question.profile)
+    found = read_trace(Path(question.trace), profile, clock=question.si("clock"))
+    scale = None if question.like is None else read_trace(Path(question.like))
     if scale is not None and not scale.measured:
-        raise DescriptionError(f"{str(like)!r} has no times; give a Kineto profile of the machine that --from names")
+        raise DescriptionError(
+            f"{str(question.like)!r} has no times; give a Kineto profile of the machine that --from names"
+        )
     answer = replayed(
-        found, cluster, source=recorded_on, profile=scale, element=element, group=group, gaps=gaps == "keep"
+        found, cluster, source=recorded_on, profile=scale, element=element, group=group, gaps=question.gaps == "keep"
     )
     sure = None
     if cluster is not None:
@@ -149,7 +130,7 @@ def replay(
     if recorded_on is None and cluster is not None and found.measured:
         notes.append("times of operations are the law's alone: name the machine of the trace with --from to scale them")
     return ReplayAnswer(
-        trace=Path(trace).name,
+        trace=Path(question.trace).name,
         format=found.format,
         cluster=cluster,
         source=recorded_on,

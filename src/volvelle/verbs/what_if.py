@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
@@ -24,20 +24,3 @@ def beside_baseline(answer: Callable[[Asked], Answer]) -> Callable[[Asked], Answ
         return cast("Answer", replace(cast("Any", changed), baseline=baseline))
 
     return both
-
-
-Arguments = ParamSpec("Arguments")
-
-
-def keyword_baseline(verb: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
-    """Do the same for a function of keyword arguments."""
-
-    @wraps(verb)
-    def asked(*given: Arguments.args, **named: Arguments.kwargs) -> Answer:
-        answer = verb(*given, **named)
-        if not named.get("set"):
-            return answer
-        as_it_is = cast("Any", verb)(*given, **{**named, "set": None})
-        return cast("Answer", replace(cast("Any", answer), baseline=as_it_is))
-
-    return asked

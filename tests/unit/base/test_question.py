@@ -1,12 +1,16 @@
 """A question declares its options once; surfaces are made from the declaration."""
 
+from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from volvelle.base.option_kinds import Number, Switch, Words
+from volvelle.base.option_kinds import InputFile, Joined, Number, OutputFile, Switch, Words
 from volvelle.base.question import Option, Question, option
+from volvelle.cli.question_command import command
 from volvelle.domains import SEQUENCES, STEP_TIME
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.mapping.parallelism import Schedule
@@ -82,3 +86,73 @@ def test_the_schema_has_limits_units_and_required_fields() -> None:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(wrong, schema)
     assert schema["properties"]["step"]["anyOf"][0]["x-unit"] == "s"
+
+
+@pytest.mark.parametrize(
+    ("value", "kept", "typed"),
+    [
+        (64, 64, "64"),
+        ("64", 64, "64"),
+        (np.int64(64), 64, "64"),
+        ("8x64", (8, 64), "8x64"),
+        ("8 × 1,024", (8, 1024), "8x1024"),
+        ([8, 64], (8, 64), "8x64"),
+        (np.array([8, 64]), (8, 64), "8x64"),
+        ((8,), (8,), "8"),
+    ],
+)
+def test_one_number_and_several_are_kept_apart(value: Any, kept: Any, typed: str) -> None:
+    kind = Joined(Number(SEQUENCES))
+    assert kind.read(value, "group") == kept
+    assert kind.text(kept) == typed
+
+
+@pytest.mark.parametrize("value", ["", "x", "8x", "0x8", "8y64", True, (8, True), (), None, {1: 1}])
+def test_numbers_that_are_none_are_rejected_by_the_name_of_the_option(value: Any) -> None:
+    with pytest.raises(DescriptionError, match=r"\bgroup is\b"):
+        Joined(Number(SEQUENCES)).read(value, "group")
+
+
+def test_an_ending_of_a_file_may_have_two_parts() -> None:
+    kind = OutputFile(endings=(".csv", ".csv.gz"))
+    assert kind.read("out.csv.gz", "out") == Path("out.csv.gz")
+    for wrong in ("out.gz", "out.csv.zip", "csv"):
+        with pytest.raises(DescriptionError, match=r"its name must end in \.csv or \.csv\.gz"):
+            kind.read(wrong, "out")
+
+
+class Switched(Question):
+    """Ask for a switch and for files."""
+
+    subcommand = "switch"
+    files: Any = option(Option("FILE", "Files.", kind=InputFile(), several=True), kw_only=False)
+    whole: bool = option(Option("--whole", "Whole.", kind=Switch(), opposite="--parts"), default=True)
+
+
+class Noted(Question):
+    """Ask for a file that may be left out."""
+
+    subcommand = "note"
+    note: str | None = option(Option("NOTE", "Note.", kind=InputFile()), default=None, kw_only=False)
+
+
+class Shown(Question):
+    """Show the answer in one way."""
+
+
+def test_a_switch_may_have_a_flag_of_another_name_that_turns_it_off() -> None:
+    assert Switched("a", whole=False).command == "volvelle switch a --parts"
+    typed = command(Switched, Shown, lambda question, _: print(question.whole))
+    for words, whole in (("a", True), ("a --whole", True), ("a --parts", False)):
+        assert CliRunner().invoke(typed, words.split()).output == f"{whole}\n"
+
+
+def test_several_files_are_an_argument_that_cannot_be_left_out() -> None:
+    assert Switched(["a", Path("b")]).command == "volvelle switch a b"
+    with pytest.raises(DescriptionError, match="files is None; it must be a path"):
+        Switched(None)
+
+
+def test_the_usage_shows_arguments_that_may_be_left_out_and_those_that_may_be_repeated() -> None:
+    for question, usage in ((Switched, "[OPTIONS] FILE..."), (Noted, "[OPTIONS] [NOTE]")):
+        assert usage in CliRunner().invoke(command(question, Shown, lambda *_: None), ["--help"]).output

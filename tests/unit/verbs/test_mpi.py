@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -10,7 +11,9 @@ from tests.conftest import ROOT
 from tests.mpi_traces import trace_of
 from volvelle.cli.mpi import mpi as command
 from volvelle.errors import DescriptionError
+from volvelle.estimators.message_passing.retimed import EAGER
 from volvelle.interchange.mpi_traces.csv_file import read_events, write_events
+from volvelle.questions.mpi import MpiQuestion
 from volvelle.verbs.mpi import ROOFLINE, mpi
 
 TRACES = {ranks: ROOT / "examples" / "mpi" / "traces" / f"conjugate_gradient-{ranks}.csv.gz" for ranks in (4, 8, 16)}
@@ -47,8 +50,8 @@ def test_computation_is_scaled_as_stated_or_by_the_roofline() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"compute_ratio": 2.0}, "--compute-ratio is given and not used; it is of a machine: say --on"),
-        ({"on": "dgx-h100/4", "intensity": 1.0}, "needs both --recorded-on and --intensity"),
+        ({"compute_ratio": 2.0}, "compute_ratio is given and not used; give on, and only one way to scale"),
+        ({"on": "dgx-h100/4", "intensity": 1.0}, "needs both recorded_on and intensity; give both, or compute_ratio"),
         ({"on": "dgx-h100/2"}, "has 4 ranks, and dgx-h100/2 has 2 chips"),
         ({"ranks": 32}, "the number of traces of different counts of ranks is 1"),
         ({"ranks": 0}, "ranks is 0; it must be a whole number from 1"),
@@ -58,6 +61,24 @@ def test_computation_is_scaled_as_stated_or_by_the_roofline() -> None:
 def test_questions_that_make_no_sense_are_refused(more: dict[str, object], said: str) -> None:
     with pytest.raises(DescriptionError, match=said):
         mpi([TRACES[4]], **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("traces", "said"),
+    [
+        ((), "there are no traces; give at least one"),
+        (None, "traces is None; it must be a path"),
+        ((3,), "traces is 3; it must be a path"),
+        ((TRACES[4], TRACES[4]), "2 traces are given, and some have the same number of ranks; give one"),
+    ],
+)
+def test_traces_that_are_none_are_rejected(traces: Any, said: str) -> None:
+    with pytest.raises(DescriptionError, match=said):
+        mpi(traces)
+
+
+def test_messages_wait_for_receivers_from_the_size_on_that_programs_usually_have() -> None:
+    assert MpiQuestion([TRACES[4]]).si("eager") == EAGER
 
 
 def test_the_command_writes_trace_picture_and_json(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from math import inf
 
 from volvelle.estimators.dataflow.chip_graph import ChipGraph, Exchange
 from volvelle.estimators.dataflow.on_chip import FusionProblem
-from volvelle.mapping.sharding import ShardedBlock
+from volvelle.mapping.sharding import Objective, ShardedBlock
 from volvelle.search.graph.chip_table import ChipTable
 from volvelle.search.graph.question import Question
-from volvelle.search.graph.sharding import TIES, Objective, Sharder, Sharding
+from volvelle.search.graph.sharding import TIES, Sharder, Sharding
 from volvelle.search.graph.sharding_times import ShardingTimes
 from volvelle.search.graph.timed_splits import TimedSplits
 from volvelle.workload.operations import Operation

@@ -14,11 +14,11 @@ from volvelle.estimators.calibration import fitted_constants
 from volvelle.estimators.dataflow.chip_graph import on_chip
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
 from volvelle.estimators.training.stage_memory import MemoryRecipe
+from volvelle.mapping.sharding import Objective
 from volvelle.search.graph.answer import MappingAnswer
 from volvelle.search.graph.best_first import BestFirst
 from volvelle.search.graph.network import Network, placements
 from volvelle.search.graph.question import Question
-from volvelle.search.graph.sharding import Objective
 from volvelle.search.graph.staged_plan import PlacedDegrees
 from volvelle.system.cluster import Cluster
 from volvelle.workload.graph import Workload

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from volvelle.estimators.dataflow.on_chip import FusionChoices, OnChip
+from volvelle.mapping.sharding import Objective
 from volvelle.search.graph.chip_table import ChipTable
 from volvelle.search.graph.memory import OwnBytes
-from volvelle.search.graph.sharding import Objective, Sharder
+from volvelle.search.graph.sharding import Sharder
 from volvelle.search.graph.split_tables import handed_layouts
 from volvelle.search.graph.stages import Crossing, handed_bytes, least_crossings
 from volvelle.workload.graph import Block, Workload

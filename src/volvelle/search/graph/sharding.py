@@ -6,10 +6,9 @@ minimised exactly. Nothing here knows Megatron: its tensor parallelism is what c
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from volvelle.errors import MappingError, UnknownNameError
-from volvelle.mapping.sharding import ShardedBlock, shard
+from volvelle.mapping.sharding import Objective, ShardedBlock, shard
 from volvelle.search.graph.sharding_times import ShardingTimes, Weights
 from volvelle.search.graph.split_tables import BlockTables, handed_layouts, leader_of
 from volvelle.search.graph.timed_splits import TimedSplits
@@ -17,8 +16,6 @@ from volvelle.workload.graph import Block, Role
 from volvelle.workload.operations import Phase, Unit
 from volvelle.workload.tensor_layout import REPLICATED, Collective, TensorLayout
 
-Objective = Literal["time", "bytes"]
-"""Time: work and collectives. Bytes: those that collectives send, as DFModel has it, work only among equals."""
 TIES = 2000
 """Shardings of equal bytes among which the one of least work is sought."""
 

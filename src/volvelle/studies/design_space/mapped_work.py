@@ -18,8 +18,8 @@ from volvelle.studies.design_space.measures import Worked
 from volvelle.studies.design_space.points import REASONS
 from volvelle.studies.design_space.step_samples import DrawnOnce, StepSamples
 from volvelle.studies.mapped.graphs import read_graph_argument
-from volvelle.studies.mapped.map_question import MapQuestion
 from volvelle.studies.mapped.mapping_range import MappingRange, mapping_range
+from volvelle.studies.mapped.mapping_search import MappingSearch
 from volvelle.system.cluster import Cluster
 
 _REASONS = {"time": "search", "layouts": "layout", "memory": "memory", "dram": "memory"}
@@ -104,9 +104,9 @@ class Mapper:
         return found
 
 
-def _question(form: WorkloadForm) -> MapQuestion:
+def _question(form: WorkloadForm) -> MappingSearch:
     assumed = None if form.assumptions is None else StatedMapping(**form.assumptions.model_dump())
-    return MapQuestion(**{name: getattr(form, name) for name in MAPPED}, assumptions=assumed)
+    return MappingSearch(**{name: getattr(form, name) for name in MAPPED}, assumptions=assumed)
 
 
 def _drawn(answers: Sequence[MappingAnswer], form: WorkloadForm, machines: Sequence[Cluster], rows: int) -> StepSamples:

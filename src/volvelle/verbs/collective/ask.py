@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.collectives.collective_error import collective_range, links_of
+from volvelle.base.python_function import asks
 from volvelle.catalogue.schema import Reference
-from volvelle.domains import SIZE, within_domains
+from volvelle.domains import SIZE
 from volvelle.errors import DescriptionError, UnknownNameError, brief, plainly
 from volvelle.estimators.collective_flows.contended import Job
 from volvelle.estimators.collectives import LAWS, Algorithm, CollectiveParts, collective_parts
@@ -19,15 +19,15 @@ from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Range
 from volvelle.laws.collectives import bus_rate
 from volvelle.presentable import Presentable
-from volvelle.questions.machine import Changes
+from volvelle.questions.collective import CollectiveQuestion
 from volvelle.spread import Figure
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies.base import doublings
-from volvelle.verbs.collective.flows import FlowAnswer, FlowQuestion, flow_answer
-from volvelle.verbs.collective.group import Group, groups_of, members_of
+from volvelle.verbs.collective.flows import FlowAnswer, flow_answer
+from volvelle.verbs.collective.group import groups_of, members_of
 from volvelle.verbs.collective.library_choice import LibraryChoice, library_choices
-from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
-from volvelle.verbs.what_if import keyword_baseline
+from volvelle.verbs.named import catalogue_of, cluster_of
+from volvelle.verbs.what_if import beside_baseline
 from volvelle.workload.tensor_layout import Collective
 
 SIZES = tuple(1024.0 * 2.0**power for power in range(25))
@@ -151,41 +151,30 @@ class CollectiveAnswer(Presentable):
         return max(parts.transfer, parts.latency, parts.fill, parts.setup) / self.time
 
 
-@within_domains
-@keyword_baseline
-def collective(
-    operation: str,
-    size: Annotated[str | float, SIZE],
-    *,
-    on: Machine,
-    group: Group = None,
-    algorithm: str = Algorithm.NESTED.value,
-    flows: FlowQuestion | None = None,
-    calibrated: Path | str | None = None,
-    set: Changes | None = None,  # noqa: A002 - the option's name
-    catalogue: Folder = None,
-) -> CollectiveAnswer:
-    """How long a collective of `size` takes, where the time goes, and by which algorithm it would take least.
+@asks(CollectiveQuestion)
+@beside_baseline
+def collective(question: CollectiveQuestion) -> CollectiveAnswer:
+    """Return how long a collective takes, where the time goes, and the time of every algorithm that the network can do.
 
-    `size` is the whole tensor: what every chip holds before an all-reduce or a reduce-scatter and after an all-gather
-    or a broadcast, and what every chip sends in an all-to-all. `group` are the chips that take part: a count of
-    consecutive ones, or members along each network dimension, like ``"8x64"``; all where none is given. By default the
-    algorithm is the one that training uses. `flows` asks for the time as flows too, which share links with each other
-    and with those of other jobs. `calibrated` is a file of own sweeps (``calibrate_from``). `set` gives
-    numbers of the machine other values (``{"scale_out.rate": "2x"}``); the answer then has that of the machine as it is
-    beside.
+    `size` is the size of the whole tensor: the data of every GPU before an all-reduce or a reduce-scatter, after an
+    all-gather or a broadcast, and the data that every GPU sends in an all-to-all. A `group` of 64 is 64 consecutive
+    GPUs, ``(8, 64)`` or ``"8x64"`` is the GPUs along each network dimension; without one, all GPUs take part. With
+    `estimator` "flows", or `flows`, the answer also has the time of messages that share links with each other and with
+    other jobs. `set` changes fields of the machine (``{"scale_out.rate": "2x"}``); the answer then contains the answer
+    for the unchanged machine as its `baseline`.
     """
-    kind = _named("collective", operation, {each.value: each for each in LAWS})
-    known = catalogue_of(catalogue)
-    cluster = cluster_of(on, known, stack=str(calibrated or ""), changes=set)
-    along = members_of(group, cluster)
+    flows = question.as_flows
+    kind = _named("collective", question.operation, {each.value: each for each in LAWS})
+    known = catalogue_of(question.catalogue)
+    cluster = cluster_of(question.on, known, stack=str(question.calibrated or ""), changes=question.set)
+    along = members_of(question.group, cluster)
     if prod(along) < 2:
-        raise DescriptionError(f"group is {brief(group)}; one chip exchanges nothing: at least two take part")
-    wanted = _named("algorithm", algorithm, {each.value: each for each in Algorithm})
+        raise DescriptionError(f"group is {brief(question.group)}; a collective needs at least two GPUs")
+    wanted = _named("algorithm", question.algorithm, {each.value: each for each in Algorithm})
     if wanted not in LAWS[kind]:
         listed = ", ".join(each.value for each in LAWS[kind])
-        raise DescriptionError(f"algorithm is {wanted.value}; there is none of it for {kind.value}: use {listed}")
-    message = SIZE.read(size, "size")
+        raise DescriptionError(f"algorithm is {wanted.value}, which {kind.value} does not have; use {listed}")
+    message = SIZE.read(question.size, "size")
     asked = _Asked(kind, cluster)
     refused = asked.refused(along)
     if wanted in refused:

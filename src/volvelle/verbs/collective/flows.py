@@ -3,34 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from volvelle.domains import SEED, SIZE, check_fields, number
+from volvelle.domains import SIZE
 from volvelle.errors import DescriptionError, UnknownNameError, brief, plainly
 from volvelle.estimators.collective_flows.contended import ContendedTime, Job, contended_time
 from volvelle.estimators.collective_flows.placement import Placement
 from volvelle.estimators.collectives import LAWS, Algorithm
 from volvelle.quantities import BYTES, show
+from volvelle.questions.collective import FlowQuestion
 from volvelle.system.cluster import Cluster
 from volvelle.system.routing import Routing
 from volvelle.workload.tensor_layout import Collective
 
 SAME = "same"
 """A job beside that runs the same collective."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlowQuestion:
-    """How a collective is placed, what runs beside it, and how its messages are routed."""
-
-    placement: str = Placement.IN_ORDER.value
-    beside: Sequence[str] = ()
-    """Collectives of other jobs on as many chips each, like ``"all-to-all 1GB"``, or ``"same"``."""
-    routing: str | None = None
-    """A rule in place of those that the machine states."""
-    seed: int = number(SEED, 0)
-    """Of random routes and of shuffled ranks."""
-
-    def __post_init__(self) -> None:
-        check_fields(self, "flows")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

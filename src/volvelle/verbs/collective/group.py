@@ -1,42 +1,42 @@
 """Which chips of a machine take part in a collective: a count of consecutive ones, or members along each dimension."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
 
-from volvelle.domains import ACCELERATORS
-from volvelle.errors import DescriptionError, brief
+from volvelle.errors import DescriptionError
 from volvelle.mapping.placement import members
+from volvelle.questions.collective import Group
 from volvelle.system.cluster import Cluster
 
 _MOST = 24
 """Groups of a sweep."""
-Group = str | int | Sequence[int] | None
-"""``64``, ``"8x64"`` or ``(8, 64)``; None: all chips."""
 
 
 def members_of(group: Group, cluster: Cluster) -> tuple[int, ...]:
-    """Members of a group along every network dimension, innermost first."""
+    """Return the members of a group along every network dimension, innermost first."""
     sizes = tuple(part.size for part in cluster.dimensions)
     if group is None:
         return sizes
-    counts = _read(group)
+    assert not isinstance(group, str), "a question reads text"
+    counts = (group,) if isinstance(group, int) else group
+    stated = f"group is {'x'.join(map(str, counts))}"
     if prod(counts) > cluster.accelerators:
         raise DescriptionError(
-            f"group is {brief(group)}, {prod(counts):,} chips; {cluster.name} has {cluster.accelerators:,}: take at "
-            f"most so many, or a machine with more, like {_kind(cluster)}/{prod(counts)}"
+            f"{stated}, {prod(counts):,} GPUs; {cluster.name} has {cluster.accelerators:,}: give at most that many, "
+            f"or a larger machine, like {_kind(cluster)}/{prod(counts)}"
         )
-    if isinstance(group, int) or (isinstance(group, str) and len(counts) == 1):
-        return _consecutive(counts[0], cluster)
+    if isinstance(group, int):
+        return _consecutive(group, cluster)
     if len(counts) > len(sizes):
         raise DescriptionError(
-            f"group is {brief(group)}, {len(counts)} dimensions; {cluster.name} has {len(sizes)}: {_shape(cluster)}"
+            f"{stated}, {len(counts)} dimensions; {cluster.name} has {len(sizes)}: {_shape(cluster)}"
         )
     along = (*counts, *(1 for _ in sizes[len(counts) :]))
     for count, part in zip(along, cluster.dimensions, strict=True):
         if count > part.size:
             raise DescriptionError(
-                f"group is {brief(group)}, {count} along {part.name}; there are {part.size} of {cluster.name}: it "
-                f"nests {_shape(cluster)}, innermost first"
+                f"{stated}, {count} along {part.name}; {cluster.name} has {part.size} there: its dimensions, innermost "
+                f"first, are {_shape(cluster)}"
             )
     return along
 
@@ -65,26 +65,10 @@ def _consecutive(count: int, cluster: Cluster) -> tuple[int, ...]:
         below, above = max((n for n in near if n < count), default=None), min(n for n in near if n > count)
         said = " or ".join(f"{each:,}" for each in (below, above) if each is not None)
         raise DescriptionError(
-            f"group is {count}, which does not divide the {cluster.accelerators:,} chips of {cluster.name}; take "
-            f"{said}, or say how many along each dimension, like {_example(cluster)}"
+            f"group is {count}, which does not divide the {cluster.accelerators:,} GPUs of {cluster.name}; give "
+            f"{said}, or GPUs per dimension, like {_example(cluster)}"
         )
     return along
-
-
-def _read(group: str | int | Sequence[int]) -> tuple[int, ...]:
-    words = group.lower().replace("×", "x").split("x") if isinstance(group, str) else group
-    counts = []
-    for word in (words,) if isinstance(words, int) else words:
-        text = str(word).strip().replace(",", "")
-        if not (text.isascii() and text.isdigit()) or not ACCELERATORS.holds(int(text[:20])):
-            raise DescriptionError(
-                f"group is {brief(group)}; write a count of chips, like 64, or how many along each network dimension "
-                "from the innermost, like 8x64"
-            )
-        counts.append(int(text))
-    if not counts:
-        raise DescriptionError("group is empty; write a count of chips, like 64, or none for all")
-    return tuple(counts)
 
 
 def _divisors(count: int) -> list[int]:

@@ -1,12 +1,10 @@
 """Changes with which a graph can be mapped where it cannot: each is searched before it is offered."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from volvelle.interchange.graph_file import GraphFile
-from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
-from volvelle.studies.mapped.map_question import MapQuestion
+from volvelle.studies.mapped.mapping_search import MappingSearch
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.remedies.layouts import Machines
 from volvelle.verbs.remedies.tried import first_of_each, larger_machines
@@ -17,15 +15,8 @@ _LIMIT = 2.0
 """Seconds at most of one try; a search with the limit that was asked for finds no less."""
 _MOST = 4
 """Remedies that are offered."""
-_FREED: tuple[tuple[str, str], ...] = (
-    ("tensor", TENSOR.flag),
-    ("pipeline", PIPELINE.flag),
-    ("data", DATA.flag),
-    ("tiles", "--tile"),
-    ("partitions", "--partitions"),
-    ("micro_batches", "--micro-batches"),
-)
-"""Field of a question that narrows the search when it is given → its option."""
+_FREED = ("tensor", "pipeline", "data", "tiles", "partitions", "micro_batches")
+"""Fields of a question that narrow the search when they are stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,17 +24,17 @@ class _Change:
     """A changed question on a machine; None: on the machine that was asked for."""
 
     typed: str
-    question: MapQuestion
+    question: MappingSearch
     machine: str | None = None
 
 
 def mapping_remedies(
-    question: MapQuestion, asked: GraphFile, cluster: Cluster, *, machine: Machines | None
+    question: MappingSearch, asked: GraphFile, cluster: Cluster, *, machine: Machines | None
 ) -> tuple[str, ...]:
     """Return options with which a graph has a mapping; `machine` makes other sizes by name, None: it has no name."""
     if question.assumptions is not None:
         machine = None  # a stated mapping is of one number of chips
-    quick = replace(question, limit=min(question.limit, _LIMIT))
+    quick = question.changed(limit=min(question.limit, _LIMIT))
 
     def works(change: _Change) -> bool:
         there = cluster
@@ -56,16 +47,16 @@ def mapping_remedies(
     return tuple(change.typed for change in found)[:_MOST]
 
 
-def _groups(question: MapQuestion, cluster: Cluster, *, named: bool) -> Iterator[Iterator[_Change]]:
+def _groups(question: MappingSearch, cluster: Cluster, *, named: bool) -> Iterator[Iterator[_Change]]:
     """Yield groups of changes, of each of which the first that works is offered."""
     if not question.tile_weights:
-        yield iter([_Change(typed="--tile-weights", question=replace(question, tile_weights=True))])
-    for field, flag in _FREED:
-        given = getattr(question, field)
-        if given:
-            unset: Any = () if isinstance(given, Sequence) else None
-            words = " ".join(f"{flag} {value}" for value in (given if isinstance(given, Sequence) else (given,)))
-            yield iter([_Change(typed=f"without {words}", question=replace(question, **{field: unset}))])
+        typed = " ".join(question.option_named("tile_weights").typed(True))
+        yield iter([_Change(typed=typed, question=question.changed(tile_weights=True))])
+    for field in _FREED:
+        part, value = question.option_named(field), getattr(question, field)
+        if value:
+            typed = f"without {' '.join(part.typed(value))}"
+            yield iter([_Change(typed=typed, question=question.changed(**{field: part.default}))])
     if named:
         yield (
             _Change(typed=f"--on {name}", question=question, machine=name)

@@ -12,7 +12,7 @@ from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.studies.design_space.design_study import read_study
 from volvelle.studies.design_space.evaluate import Evaluator
 from volvelle.studies.design_space.points import REASONS
-from volvelle.studies.mapped.map_question import MapQuestion
+from volvelle.studies.mapped.mapping_search import MappingSearch
 from volvelle.verbs.map import map as map_graph
 
 GRAPH = ROOT / "examples" / "graphs" / "unet.yaml"
@@ -45,8 +45,8 @@ def test_a_point_takes_what_the_verb_says() -> None:
 
 def test_machines_that_differ_in_price_alone_are_mapped_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
-    real = MapQuestion.answer
-    monkeypatch.setattr(MapQuestion, "answer", lambda self, *given: asked.append(given) or real(self, *given))
+    real = MappingSearch.answer
+    monkeypatch.setattr(MappingSearch, "answer", lambda self, *given: asked.append(given) or real(self, *given))
     found = evaluator().rows(0, 4)
 
     assert len(found) == 4

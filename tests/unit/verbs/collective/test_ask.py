@@ -9,7 +9,7 @@ import volvelle
 from volvelle import Catalogue, DescriptionError, UnknownNameError, VolvelleError
 from volvelle.estimators.collectives import NESTED
 from volvelle.estimators.rates import SustainedRates
-from volvelle.verbs.collective.flows import FlowQuestion
+from volvelle.questions.collective import CollectiveQuestion, FlowQuestion
 
 GROUPS = {"dgx-h100/1024": ((None, 1024, 1), ("1x64", 64, 8), ("8x64", 512, 1), ("2x64", 128, 4), (8, 8, 1))}
 
@@ -92,15 +92,17 @@ def test_an_algorithm_is_refused_where_the_network_cannot_do_it() -> None:
         ({"size": "1"}, "has no unit"),
         ({"operation": "all-reduc"}, "did you mean 'all-reduce'"),
         ({"algorithm": "butterfly"}, "there is no algorithm 'butterfly'; there are: direct"),
-        ({"operation": "all-gather", "algorithm": "tree"}, "there is none of it for all-gather: use nested, ring"),
-        ({"group": 2048}, "dgx-h100/64 has 64: take at most so many, or a machine with more, like dgx-h100/2048"),
-        ({"group": "16x4"}, "16 along NVSwitch; there are 8"),
+        ({"operation": "all-gather", "algorithm": "tree"}, "which all-gather does not have; use nested, ring"),
+        ({"group": 2048}, "dgx-h100/64 has 64: give at most that many, or a larger machine, like dgx-h100/2048"),
+        ({"group": "16x4"}, "group is 16x4, 16 along NVSwitch; dgx-h100/64 has 8 there"),
         ({"group": "2x2x2"}, "3 dimensions; dgx-h100/64 has 2"),
-        ({"group": 24}, "does not divide the 64 chips of dgx-h100/64; take 16 or 32"),
-        ({"group": 1}, "one chip exchanges nothing"),
-        ({"group": "0x8"}, "write a count of chips"),
-        ({"group": "eight"}, "write a count of chips"),
-        ({"group": ""}, "write a count of chips"),
+        ({"group": 24}, "does not divide the 64 GPUs of dgx-h100/64; give 16 or 32"),
+        ({"group": 1}, "group is 1; a collective needs at least two GPUs"),
+        ({"group": "0x8"}, "group is '0x8'; it must be a whole number from 1 to 100,000,000, or several with 'x'"),
+        ({"group": "eight"}, "group is 'eight'; it must be a whole number"),
+        ({"group": ""}, "group is ''; it must be a whole number"),
+        ({"group": ()}, r"group is \(\); it must be a whole number"),
+        ({"group": (8, True)}, r"group is True; it must be a whole number"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_what_to_do(question: dict[str, Any], says: str) -> None:
@@ -120,6 +122,27 @@ def test_as_flows_it_says_what_routes_placement_and_others_cost() -> None:
     alone = volvelle.collective("all-reduce", "100 MB", on="dgx-h100/1024", group="1x64", flows=FlowQuestion()).flows
     assert alone is not None
     assert alone.times.factor == pytest.approx(1.0, rel=1e-9)
+
+
+def test_flows_are_asked_for_by_options_or_by_one_value() -> None:
+    asked: dict[str, Any] = {"on": "dgx-h100/1024", "group": "1x64"}
+    stated: dict[str, Any] = {"placement": "shuffled", "routing": "random", "beside": "same", "seed": 1}
+    by_options = volvelle.collective("all-reduce", "100 MB", estimator="flows", **stated, **asked)
+    by_value = volvelle.collective("all-reduce", "100 MB", flows=FlowQuestion(**stated), **asked)
+    assert by_options.to_dict() == by_value.to_dict()
+    assert by_options.flows is not None
+    with pytest.raises(DescriptionError, match="both flows and placement are given; give one or the other"):
+        volvelle.collective("all-reduce", "100 MB", flows=FlowQuestion(), placement="shuffled", **asked)
+    for name, value in stated.items():
+        with pytest.raises(DescriptionError, match=f"{name} is given and not used; add estimator='flows'"):
+            volvelle.collective("all-reduce", "100 MB", **asked, **{name: value})
+
+
+def test_a_group_is_typed_as_it_is_read() -> None:
+    question = CollectiveQuestion("all-reduce", "1GB", on="dgx-h100/1024", group=(8, 64))
+    assert question.command == "volvelle collective all-reduce 1GB --group 8x64 --on dgx-h100/1024"
+    assert question == CollectiveQuestion("all-reduce", "1GB", on="dgx-h100/1024", group="8×64")
+    assert CollectiveQuestion("all-reduce", "1GB", on="dgx-h100/1024", group="64").group == 64
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,17 @@
-"""What is asked of a mapping besides graph and machine, and its answer: of the command, and of a study's points."""
+"""The search for the best mapping of a graph to a machine, for ``volvelle map`` and for points of a study."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal
-
-from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH
+from volvelle.base.option_kinds import Named, Switch
+from volvelle.base.question import Option, option
 from volvelle.errors import MappingError
-from volvelle.estimators.dataflow.on_chip import FusionChoices, Overlap
+from volvelle.estimators.dataflow.on_chip import FusionChoices
 from volvelle.estimators.dataflow.stated_problem import StatedMapping
 from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.interchange.graph_file import GraphFile
 from volvelle.mapping.parallelism import Recompute, Schedule
+from volvelle.questions.map import Execution, MapFields
 from volvelle.search.graph.answer import MappingAnswer
 from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.network import factorisations
-from volvelle.search.graph.sharding import Objective
 from volvelle.search.kernels.solve import map_kernels
 from volvelle.search.space import Space
 from volvelle.search.stated import map_stated
@@ -23,51 +20,40 @@ from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
 from volvelle.workload.training import TrainingStep
 
-Execution = Literal["kernels", "dataflow"]
-"""Kernels one after another, or side by side on the chip, streaming tiles."""
-Sharding = Literal["any", "megatron"]
-"""Operations may split any dimension, or those that Megatron splits."""
 _A_CHIP = 8
-"""Micro-batches of a step for every chip, where none are said."""
+"""Micro-batches per step and chip, unless the question states them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MapQuestion:
-    """How a graph may be mapped; degrees and tiles are those to consider, all where none are given."""
+class MappingSearch(MapFields):
+    """A search for the best mapping of a graph to a machine."""
 
-    execution: Execution | None = None
-    """None: as the chip runs kernels."""
-    sharding: Sharding = "any"
-    micro_batches: Annotated[int | None, SEQUENCES] = None
-    """Of a step, over all replicas; None: 8 a chip."""
-    tensor: Annotated[Sequence[int], DEGREE] = ()
-    pipeline: Annotated[Sequence[int], DEGREE] = ()
-    data: Annotated[Sequence[int], DEGREE] = ()
-    tiles: Annotated[Sequence[int], WIDTH] = ()
-    fuse: bool = True
-    partitions: Annotated[int | None, WIDTH] = None
-    overlap: Overlap = Overlap.ALL
-    stream_weights: bool = True
-    tile_weights: bool = True
-    objective: Objective = "time"
-    element: str = "bf16"
-    limit: Annotated[float, LIMIT] = 60.0
-    """Seconds that the search may take."""
-    forward_first: bool | None = None
-    """No kernels of the backward pass run with forward ones; None: so it is where there is a backward pass."""
-    assumptions: StatedMapping | None = None
-    """The mapping is stated so, and charged by plain laws; None: it is searched, on what the machine sustains."""
+    subcommand = "map"
+
+    forward_first: bool | None = option(
+        Option("", "Keep kernels of the backward pass apart from forward ones.", kind=Switch(), group="Layout"),
+        default=None,
+        usually="if there is a backward pass",
+    )
+    assumptions: StatedMapping | None = option(
+        Option(
+            "",
+            "Mapping to time by plain laws instead of a search.",
+            kind=Named("a StatedMapping", ("StatedMapping",)),
+            group="Layout",
+        ),
+        default=None,
+    )
 
     def count(self, cluster: Cluster) -> int:
-        """Micro-batches of a step on a machine."""
+        """Return the micro-batches per step on a machine, over all replicas."""
         return self.micro_batches or _A_CHIP * cluster.accelerators
 
     def runs(self, cluster: Cluster) -> Execution:
-        """How kernels run on a machine."""
+        """Return how kernels run on a machine."""
         return self.execution or ("dataflow" if cluster.chip.dataflow else "kernels")
 
     def answer(self, asked: GraphFile, cluster: Cluster) -> MappingAnswer:
-        """The best mapping of a graph to a machine, with a proof or a gap."""
+        """Return the best mapping of a graph to a machine, with a proof or a gap."""
         if self.assumptions is not None:
             return self._stated(asked, cluster, self.assumptions)
         if self.runs(cluster) == "kernels":
