@@ -28,7 +28,7 @@ def test_a_published_log_makes_a_file_that_moves_an_estimate(
     assert "one run: no other can confirm it" in " ".join(capsys.readouterr().out.split())
     assert 12.2 < seconds(capsys, "--calibrated", mine) < shipped
     assert run([*QUESTION, "--stack", "nemo", "--calibrated", mine]) == 2
-    assert "says its software itself" in capsys.readouterr().err
+    assert "states its software" in capsys.readouterr().err
     for element, told in (("bf16", "what runs of one's own leave open"), ("fp8", "Runs of one's own are in bf16")):
         assert run([*QUESTION[:-1], "--element", element, "--calibrated", mine]) == 0
         assert told in " ".join(capsys.readouterr().out.split())

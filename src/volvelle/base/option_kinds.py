@@ -52,6 +52,10 @@ class OptionKind(ABC):
         """Return a value as it is typed."""
         return str(value)
 
+    def texts(self, value: Any) -> tuple[str, ...]:
+        """Return the texts that give a value when they are typed; none if a command cannot give it."""
+        return (self.text(value),)
+
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of a value."""
         return {"type": "string"}
@@ -233,6 +237,10 @@ class InputFile(OptionKind):
         if self.exists and not path.is_file():
             raise DescriptionError(f"file {text!r} does not exist")
         return path
+
+    def texts(self, value: Any) -> tuple[str, ...]:
+        """Return the path; for a catalogue, the folders that it adds to the catalogue of the package."""
+        return (str(value),) if isinstance(value, str | Path) else tuple(getattr(value, "own_folders", ()))
 
     def schema(self) -> dict[str, Any]:
         """Return the path of a file on the machine that answers; other machines may not have it."""

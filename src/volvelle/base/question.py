@@ -140,7 +140,8 @@ class Option:
             return [self.flag] if value else [self.opposite_flag]
         if isinstance(self.kind, Fields):
             return [word for name, item in value.items() for word in (self.flag, f"{name}{self.kind.between}{item}")]
-        return [word for item in (value if self.several else (value,)) for word in (self.flag, self.kind.text(item))]
+        texts = [text for item in (value if self.several else (value,)) for text in self.kind.texts(item)]
+        return [word for text in texts for word in (self.flag, text)]
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the field: kind, limits, unit, default and help."""

@@ -52,6 +52,10 @@ class QuestionCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments, then the options, a section per group."""
+        arguments = [(part.metavar or part.flag, part.help) for part in self.question.options() if part.is_argument]
+        if arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl(arguments)
         for title, options in self._groups.items():
             records = [record for one in options if (record := one.get_help_record(ctx)) is not None]
             if title == "Output":

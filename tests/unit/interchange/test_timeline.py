@@ -77,7 +77,7 @@ def test_a_long_load_is_cut_and_says_so(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_timeline_needs_a_load_and_a_place(tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError, match="give --load"):
+    with pytest.raises(DescriptionError, match="give load, like 'closed 64'"):
         volvelle.serve("llama3-8b", on="dgx-h100/1", batch=1, timeline=tmp_path / "x.json")
     with pytest.raises(DescriptionError, match="cannot be written"):
         volvelle.serve("llama3-8b", on="dgx-h100/1", load="closed 1", timeline=tmp_path / "none" / "x.json")

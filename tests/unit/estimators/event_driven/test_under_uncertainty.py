@@ -10,15 +10,15 @@ from volvelle.estimators.sampler import Stratified
 from volvelle.estimators.uncertainty import sampled
 from volvelle.laws.sensitivity import by_control_variate
 from volvelle.mapping.parallelism import MappingTable
-from volvelle.verbs.question import Question, question_of
+from volvelle.verbs.question import ResolvedStep, question_of
 
 
 @pytest.fixture(scope="module")
-def asked() -> Question:
+def asked() -> ResolvedStep:
     return question_of("gpt2", on="dgx-a100/8", batch=16, tensor=2, pipeline=2, zero=1)
 
 
-def test_replays_of_few_machines_tell_the_mean_of_all_with_less_scatter(asked: Question) -> None:
+def test_replays_of_few_machines_tell_the_mean_of_all_with_less_scatter(asked: ResolvedStep) -> None:
     machines, _ = sampled(asked.cluster, sampler=Stratified(48, seed=1))
     cheap = np.log(ClosedForm().table(asked.step, machines, MappingTable.of([asked.mapping])).time)
     dear = np.log([EventDriven().estimate(asked.step, machines.row(at), asked.mapping).time for at in range(48)])
@@ -33,7 +33,9 @@ def test_replays_of_few_machines_tell_the_mean_of_all_with_less_scatter(asked: Q
     assert np.var(carried) < 0.2 * np.var(plain)
 
 
-def test_replayed_samples_lie_around_the_replay_and_say_how_well_they_go_with_the_closed_form(asked: Question) -> None:
+def test_replayed_samples_lie_around_the_replay_and_say_how_well_they_go_with_the_closed_form(
+    asked: ResolvedStep,
+) -> None:
     question = (asked.step, asked.cluster, asked.mapping)
     plain, _ = replayed_under_uncertainty(*question, seed=0)
     some, samples = replayed_under_uncertainty(*question, seed=0, replays=8)

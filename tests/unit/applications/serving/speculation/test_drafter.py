@@ -41,7 +41,7 @@ def test_a_draft_model_lies_on_as_many_chips_as_is_said() -> None:
 @pytest.mark.parametrize(
     ("speculate", "why"),
     [
-        ("draft llama3-8b 4 tp16", "tp16 is more than --tp 8"),
+        ("draft llama3-8b 4 tp16", "tp16 is more than tensor=8"),
         ("draft llama2-7b 4", "of the same family"),
         ("draft no-such-model 4", "no-such-model"),
     ],
