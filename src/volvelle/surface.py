@@ -35,6 +35,8 @@ from volvelle.estimators.result import (
 )
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty, sampled
+from volvelle.interchange.load_words import Trace
+from volvelle.interchange.speculation_words import Draft, Eagle, Mtp, Ngram, Parallel
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute, Schedule
 from volvelle.mapping.sharding import Conversion, ShardedBlock, all_shardings, by_dimension, shard
 from volvelle.spread import Evidence, Exact, Figure, Interval, LogNormal, Normal
@@ -87,6 +89,9 @@ from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Block, Tensor, Workload
 from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Pointwise, Routing
+from volvelle.workload.serving.lengths import FixedLengths, LengthsAround, LengthsUpTo
+from volvelle.workload.serving.limits import LatencyLimit
+from volvelle.workload.serving.loads import AtOnce, Closed, Gamma, Poisson, Ramp
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.training import TrainingStep
 from volvelle.workload.transforms import with_backward
@@ -99,6 +104,7 @@ __all__ = [
     "Alternative",
     "Answer",
     "Answers",
+    "AtOnce",
     "Block",
     "BlockBuilder",
     "CalibratedCluster",
@@ -106,6 +112,7 @@ __all__ = [
     "Calibrations",
     "Catalogue",
     "Chip",
+    "Closed",
     "ClosedForm",
     "Cluster",
     "Collective",
@@ -122,7 +129,9 @@ __all__ = [
     "DescriptionError",
     "Difference",
     "Dimension",
+    "Draft",
     "Dragonfly",
+    "Eagle",
     "Estimate",
     "EstimateTable",
     "Estimator",
@@ -132,17 +141,22 @@ __all__ = [
     "FatTree",
     "Figure",
     "FittedConstants",
+    "FixedLengths",
     "Fleet",
     "FullyConnected",
+    "Gamma",
     "GoodputRuns",
     "GraphError",
     "HyperX",
     "Interval",
     "Inversion",
     "Job",
+    "LatencyLimit",
     "LatentAttention",
     "Launch",
     "LayerKind",
+    "LengthsAround",
+    "LengthsUpTo",
     "Link",
     "LogNormal",
     "Lookup",
@@ -155,16 +169,21 @@ __all__ = [
     "MemoryPart",
     "MissingExtraError",
     "MpiAnswer",
+    "Mtp",
+    "Ngram",
     "Normal",
     "Normalisation",
     "Operation",
     "OutsideDomainError",
+    "Parallel",
     "ParallelMapping",
     "Phase",
     "Plan",
     "Pointwise",
+    "Poisson",
     "PolarFly",
     "RailOnly",
+    "Ramp",
     "Range",
     "Recompute",
     "ReplayAnswer",
@@ -185,6 +204,7 @@ __all__ = [
     "Tensor",
     "TensorLayout",
     "Torus",
+    "Trace",
     "Trained",
     "TrainingEstimate",
     "TrainingEstimator",

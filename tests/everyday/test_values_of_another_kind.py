@@ -57,6 +57,10 @@ def examples(catalogue: Catalogue) -> dict[type, Any]:
     step = surface.training_step(surface.transformer(catalogue.model("gpt2")), batch=8, lora=16)
     gather((step, surface.ParallelMapping(), surface.CostAssumptions(), surface.REPLICATED, surface.RailOnly()))
     gather((surface.Exact(1.0), surface.Normal(1.0, 0.1), surface.LogNormal(1.0, 1.1), surface.Dragonfly(8)))
+    gather((surface.Closed(8), surface.Poisson(2.0), surface.Gamma(2.0, 0.5), surface.Ramp(1.0, 2.0)))
+    gather((surface.Trace("requests.csv"), surface.LengthsAround(0.2), surface.LengthsUpTo(0.8)))
+    gather((surface.Eagle(3), surface.Mtp(1), surface.Parallel(5), surface.Ngram(4), surface.Draft("gpt2", 4, tp=1)))
+    gather(surface.LatencyLimit("ttft", 2.0, percentile=99.0))
     gather((surface.UnderUncertainty(estimator=surface.ClosedForm()), surface.SlimFly(5, 2), surface.PolarFly(7, 2)))
     return found
 
@@ -177,6 +181,12 @@ SERVED = {"model": "llama3-8b", "on": "dgx-h100/8", "batch": 8, "input": 128, "o
         ("cost", {"on": "dgx-h100/8"}, {"model": "free", "building": "no", "since": 2024, "life": NAN, "use": True}),
         ("map", {"graph": "gpt2", "on": "dgx-a100/8"}, {"overlap": "x", "fuse": "no", "objective": 1, "tensor": [NAN]}),
         ("serve", SERVED, {"chunked_prefill": "no", "engine": 3, "tensor": True, "batch": 2.5, "load": 3, "kv": 8}),
+        ("serve", SERVED, {"lengths": 0.2, "speculate": 3}),
+        (
+            "plan_serving",
+            {"model": "llama3-8b", "on": "dgx-h100/8", "load": "poisson 1/s", "slo": "p99 ttft 2 s"},
+            {"load": 12, "slo": 2.0, "lengths": 0.2, "speculate": [3]},
+        ),
         ("collective", {"operation": "all-reduce", "size": "1 GB", "on": "dgx-h100/8"}, {"size": NAN, "algorithm": 3}),
         ("compare", {"model": "gpt2", "on": "dgx-h100/8", "batch": 8}, {"element": 3, "batch": True, "seed": "1"}),
         ("read_model", {"source": "gpt2"}, {"name": 3, "sequence": "128"}),

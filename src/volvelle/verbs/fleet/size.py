@@ -29,7 +29,8 @@ from volvelle.domains import (
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError
 from volvelle.estimators.result import Violation
 from volvelle.interchange.fleet_file import FleetForm, ServiceForm, read_fleet_form
-from volvelle.interchange.limit_words import read_limits
+from volvelle.interchange.limit_words import Limits, limits_text, read_limits
+from volvelle.interchange.load_words import Load
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.fleet.answer import Fleet, PlaceTried
 from volvelle.verbs.fleet.cures import (
@@ -55,7 +56,8 @@ from volvelle.verbs.remedies.tried import tried
 from volvelle.verbs.serving.checkpoint import check_context, served_shape, with_weights
 from volvelle.verbs.serving.cures import violations
 from volvelle.workload.families.shape import Transformer
-from volvelle.workload.serving.loads import AllAtOnce
+from volvelle.workload.serving.lengths import RequestLengths
+from volvelle.workload.serving.loads import AtOnce
 from volvelle.workload.serving.offered import OfferedLoad
 
 Progress = Callable[[str], None]
@@ -72,11 +74,11 @@ def fleet(
     model: Model | Mapping[str, object],
     *,
     on: str | Sequence[str] = (),
-    load: str | None = None,
-    slo: str | None = None,
+    load: str | Load | None = None,
+    slo: Limits | None = None,
     input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
     output: Annotated[int | None, REQUEST_LENGTH] = None,
-    lengths: str | None = None,
+    lengths: str | RequestLengths | None = None,
     engine: str | None = None,
     weights: str | None = None,
     kv: str | None = None,
@@ -175,6 +177,9 @@ def _short_form(model: str, said: Mapping[str, Any]) -> FleetForm:
             "LIMITS, or give a YAML file that describes a fleet"
         )
     machines = [said["on"]] if isinstance(said["on"], str) else list(said["on"])
+    said = {**said, "load": str(said["load"]), "slo": limits_text(said["slo"])}
+    if "lengths" in said:
+        said["lengths"] = str(said["lengths"])
     apart = {*_POLICY, *_OF_LOAD, *_OF_FLEET, "on", "load"}
     return read_fleet_form(
         {
@@ -292,7 +297,7 @@ def _highest_rate(
     """Return the requests a second that a closed form allows a replica at most; 0: it serves none."""
     try:
         instance, _ = one_replica(service_question(service, machine), known, shape)
-        requests = AllAtOnce().requests(load.shape, count=_DRAWN, seed=form.seed)
+        requests = AtOnce().requests(load.shape, count=_DRAWN, seed=form.seed)
         floors = StepFloors(instance, requests, seed=form.seed)
         return rate_bounds(instance.rules(), floors, read_limits(service.slo)).rate * instance.layout.data
     except (OutsideDomainError, DescriptionError):

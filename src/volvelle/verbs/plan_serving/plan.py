@@ -23,8 +23,9 @@ from volvelle.domains import (
 )
 from volvelle.errors import DescriptionError
 from volvelle.interchange.engine_launch.deployment import LaunchFile
-from volvelle.interchange.limit_words import read_limits
-from volvelle.interchange.load_words import read_load
+from volvelle.interchange.limit_words import Limits, limits_text, read_limits
+from volvelle.interchange.load_words import Load, read_load
+from volvelle.interchange.speculation_words import Speculation
 from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
@@ -42,9 +43,11 @@ from volvelle.verbs.plan_serving.spending import Spending, spending
 from volvelle.verbs.plan_serving.split_pools import SplitOption, SplitPools, split_pools
 from volvelle.verbs.serving.checkpoint import check_context, checkpoint_notes, checkpoint_warnings, served_shape
 from volvelle.verbs.serving.files import launch_files, write_files
+from volvelle.verbs.serving.question import in_words
 from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
 from volvelle.verbs.serving.serve import machine_of
 from volvelle.workload.families.shape import Transformer
+from volvelle.workload.serving.lengths import RequestLengths
 from volvelle.workload.serving.limits import LatencyLimit
 
 _MORE = 3
@@ -52,6 +55,7 @@ _MORE = 3
 Progress = Callable[[int, int, str], None]
 """Receives how many are done, of how many, and of what: candidates, or pairs of pools."""
 Words = str | Sequence[str]
+Drafters = str | Speculation | Sequence[str | Speculation]
 Numbers = int | Sequence[int]
 
 
@@ -129,11 +133,11 @@ def plan_serving(
     model: Model,
     *,
     on: Machine | Sequence[Machine],
-    load: str,
-    slo: str,
+    load: str | Load,
+    slo: Limits,
     input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
     output: Annotated[int | None, REQUEST_LENGTH] = None,
-    lengths: str | None = None,
+    lengths: str | RequestLengths | None = None,
     requests: Annotated[int | None, SERVED_REQUESTS] = None,
     seed: Annotated[int, SEED] = 0,
     purpose: str = "dollars",
@@ -148,7 +152,7 @@ def plan_serving(
     max_seqs: Annotated[Numbers, ENGINE_SEQUENCES] = (),
     memory_share: Annotated[str | float | None, SHARE] = None,
     chunked_prefill: bool | None = None,
-    speculate: Words = (),
+    speculate: Drafters = (),
     split: bool = False,
     top: Annotated[int, RESULTS] = 5,
     keep: Path | str | None = None,
@@ -161,11 +165,11 @@ def plan_serving(
 ) -> ServingPlan:
     """Ways to serve a load within limits: that which takes the fewest dollars an hour (chips, watts) comes first.
 
-    `slo` are limits like ``"p99 ttft 2 s, p95 tpot 50 ms"``, of all requests of the `load`. Every layout on the
-    machines of `on`, every format of `weights` and `kv`, and every token budget and number of sequences is a candidate;
-    of each the largest part of the load that one rank serves within limits is found. As few replicas are taken as serve
-    all of the load, and what they take ranks the candidates; where they tie, goodput for the same does. Goodput is the
-    highest rate that the whole machine serves within limits.
+    `slo` are limits like ``"p99 ttft 2 s, p95 tpot 50 ms"``, or `LatencyLimit` values, of all requests of the `load`.
+    Every layout on the machines of `on`, every format of `weights` and `kv`, and every token budget and number of
+    sequences is a candidate; of each the largest part of the load that one rank serves within limits is found. As few
+    replicas are taken as serve all of the load, and what they take ranks the candidates; where they tie, goodput for
+    the same does. Goodput is the highest rate that the whole machine serves within limits.
 
     Without `weights` and `kv`, bf16 and fp8 are considered, and the answer says which. Every way to draft tokens of
     `speculate`, as `serve` has them, is considered beside not drafting; of ``"eagle best"`` some windows are. With
@@ -186,11 +190,11 @@ def plan_serving(
     question = ServingPlanQuestion(
         model=shape.name if isinstance(model, Transformer) else str(model),
         on=tuple(cluster.name for cluster in clusters),
-        load=load,
-        slo=slo,
+        load=str(load),
+        slo=limits_text(slo),
         input=input,
         output=output,
-        lengths=lengths,
+        lengths=in_words(lengths),
         requests=requests,
         seed=seed,
         purpose=purpose,
@@ -205,7 +209,7 @@ def plan_serving(
         max_seqs=_numbers(max_seqs),
         memory_share=None if memory_share is None else SHARE.read(memory_share, "memory_share"),
         chunked_prefill=chunked_prefill,
-        speculate=(speculate,) if isinstance(speculate, str) else tuple(speculate),
+        speculate=_drafters(speculate),
         split=split,
     )
     check_axes(question.axes)
@@ -232,6 +236,12 @@ def _with_files(
 
 def _words(given: Words) -> tuple[str, ...]:
     return tuple(given.split(",")) if isinstance(given, str) else tuple(given)
+
+
+def _drafters(given: Drafters) -> tuple[str, ...]:
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        return tuple(map(str, given))
+    return (str(given),)
 
 
 def _numbers(given: Numbers) -> tuple[int, ...]:

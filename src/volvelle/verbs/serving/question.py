@@ -2,7 +2,6 @@
 
 import shlex
 from dataclasses import dataclass, fields, replace
-from math import ceil
 from typing import Any
 
 from volvelle.applications.serving.instance import Instance, Settings, instance
@@ -16,7 +15,7 @@ from volvelle.verbs.named import model_of
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import CACHES, ServedModel, format_named
 from volvelle.workload.serving.drafting import Drafting
-from volvelle.workload.serving.lengths import LEAST_VARIED, USUAL_LENGTHS
+from volvelle.workload.serving.lengths import LEAST_VARIED, USUAL_LENGTHS, request_lengths_value
 
 _WIDEST = 8
 """Chips that tensor parallelism takes where nothing is said."""
@@ -24,6 +23,11 @@ INPUT, OUTPUT = 1024, 128
 """Tokens of a request where nothing is said, as ``vllm bench serve`` has them."""
 FLAGS = {"tensor": "tp", "pipeline": "pp", "expert": "ep", "data": "dp"}
 """Fields whose option has another name."""
+
+
+def in_words(value: object) -> str | None:
+    """Return a load, lengths or drafts as the words of the command; None stays None."""
+    return None if value is None else str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +85,9 @@ class ServingQuestion:
 
     def longest(self, tokens: int) -> int:
         """Return the longest length that is drawn where `tokens` are the mean, or the upper end, of the lengths."""
-        kind, _, ratio = (self.lengths or USUAL_LENGTHS).strip().lower().partition(":")
-        varies = self.load is not None and not self.traced and kind == "around"
-        if not varies or (self.lengths is None and tokens < LEAST_VARIED):
+        if self.load is None or self.traced or (self.lengths is None and tokens < LEAST_VARIED):
             return tokens
-        try:
-            return ceil(tokens * (1.0 + float(ratio)))
-        except ValueError:
-            return tokens  # whoever draws lengths rejects it
+        return request_lengths_value(self.lengths or USUAL_LENGTHS).longest(tokens)
 
     @property
     def longest_request(self) -> int:

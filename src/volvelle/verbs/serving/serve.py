@@ -27,7 +27,8 @@ from volvelle.domains import (
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import Range, Violation
 from volvelle.interchange.engine_launch.deployment import LaunchFile
-from volvelle.interchange.load_words import read_load
+from volvelle.interchange.load_words import Load, read_load
+from volvelle.interchange.speculation_words import Speculation
 from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
@@ -42,7 +43,7 @@ from volvelle.verbs.serving.checkpoint import (
 from volvelle.verbs.serving.cost import ServingCost, token_cost
 from volvelle.verbs.serving.cures import memory_of, ranks, violations
 from volvelle.verbs.serving.files import launch_files, write_files
-from volvelle.verbs.serving.question import INPUT, OUTPUT, ServingQuestion
+from volvelle.verbs.serving.question import INPUT, OUTPUT, ServingQuestion, in_words
 from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
 from volvelle.verbs.serving.speculated import (
     TimedRequest,
@@ -55,6 +56,7 @@ from volvelle.verbs.serving.speculated import (
     without_drafts,
 )
 from volvelle.workload.families.shape import Transformer
+from volvelle.workload.serving.lengths import RequestLengths
 from volvelle.workload.serving.loads import AbstractLoad
 
 if TYPE_CHECKING:
@@ -151,8 +153,8 @@ def serve(
     batch: Annotated[int | None, SERVED_BATCH] = None,
     input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
     output: Annotated[int | None, REQUEST_LENGTH] = None,
-    load: str | None = None,
-    lengths: str | None = None,
+    load: str | Load | None = None,
+    lengths: str | RequestLengths | None = None,
     requests: Annotated[int | None, SERVED_REQUESTS] = None,
     seed: Annotated[int, SEED] = 0,
     engine: str = "vllm",
@@ -171,7 +173,7 @@ def serve(
     batch_wait_ratio: Annotated[str | float | None, SHARE] = None,
     stream_interval: Annotated[int | None, STEP_INTERVAL] = None,
     prefix_caching: bool | None = None,
-    speculate: str | None = None,
+    speculate: str | Speculation | None = None,
     timeline: Path | str | None = None,
     emit: str | None = None,
     into: Path | str | None = None,
@@ -181,8 +183,9 @@ def serve(
     """How fast a model is served: a batch alone, or under load, with memory, money and what binds.
 
     With `batch`, so many sequences of `input` tokens are given at once and each makes `output` tokens. With `load`,
-    requests come as it says: ``"closed 64"`` (clients that each send the next request when the last has ended),
-    ``"poisson 12/s"``, ``"trace FILE ×1.5"``; the answer has what ``vllm bench serve`` measures, without
+    requests come as it says: ``Closed(64)`` (clients that each send the next request when the last has ended),
+    ``Poisson(12)``, ``Trace("FILE", scale=1.5)``, or in words ``"closed 64"``, ``"poisson 12/s"``,
+    ``"trace FILE ×1.5"``; the answer has what ``vllm bench serve`` measures, without
     the first request of each client. `lengths` of requests are ``"around:0.2"`` by default (uniform, a fifth to either
     side of `input` and `output`), ``"uniform:0.8"`` (from 0.8 of the length up to it) or ``"fixed"``, with which all
     clients of a closed loop send in step.
@@ -197,7 +200,8 @@ def serve(
 
     With `speculate`, tokens are drafted and verified: ``"eagle 3"``, ``"mtp 1"``, ``"parallel 5"``, ``"ngram 4"``,
     ``"draft llama3-8b 4 tp1"``, ``"eagle 3 tree 4x2"``, ``"eagle best"``; behind it ``"acceptance 0.8 decay 0.9"`` or
-    ``"curve FILE"``, published curves of such drafters otherwise. The answer has the same without drafts beside it.
+    ``"curve FILE"``, published curves of such drafters otherwise. ``Eagle(3, tree=(4, 2))`` and its like are values of
+    the same. The answer has the same without drafts beside it.
 
     `timeline` is a file for the followed load as a trace that Perfetto opens, compressed where it ends in ``.gz``.
     `emit` is ``vllm``, ``sglang``, ``trtllm`` or ``dynamo``, or one of them at a version, like ``vllm@0.19.0``: the
@@ -223,8 +227,8 @@ def serve(
         batch=1 if load is None and batch is None else batch,
         input=input,
         output=output,
-        load=load,
-        lengths=lengths,
+        load=in_words(load),
+        lengths=in_words(lengths),
         requests=requests,
         seed=seed,
         tensor=tensor,
@@ -240,7 +244,7 @@ def serve(
         batch_wait_ratio=None if batch_wait_ratio is None else SHARE.read(batch_wait_ratio, "batch_wait_ratio"),
         stream_interval=stream_interval,
         prefix_caching=prefix_caching,
-        speculate=speculate,
+        speculate=in_words(speculate),
     )
     requested = None if load is None else read_load(load)
     if requested is not None:

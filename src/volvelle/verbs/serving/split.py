@@ -21,7 +21,7 @@ from volvelle.domains import (
 )
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, UnknownNameError
 from volvelle.estimators.result import Range, Violation
-from volvelle.interchange.load_words import read_load
+from volvelle.interchange.load_words import Load, read_load
 from volvelle.interchange.pool_words import read_pool
 from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
@@ -36,12 +36,13 @@ from volvelle.verbs.serving.checkpoint import (
     with_weights,
 )
 from volvelle.verbs.serving.cost import ServingCost, token_cost
-from volvelle.verbs.serving.question import INPUT, OUTPUT
+from volvelle.verbs.serving.question import INPUT, OUTPUT, in_words
 from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
 from volvelle.verbs.serving.serve import machine_of
 from volvelle.verbs.serving.split_question import SplitQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import format_named
+from volvelle.workload.serving.lengths import RequestLengths
 from volvelle.workload.serving.loads import AbstractLoad
 
 if TYPE_CHECKING:
@@ -157,12 +158,12 @@ def serve_split(
     on: Machine,
     prefill: str,
     decode: str,
-    load: str,
+    load: str | Load,
     transfer: str = "after",
     router: str = "round-robin",
     input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
     output: Annotated[int | None, REQUEST_LENGTH] = None,
-    lengths: str | None = None,
+    lengths: str | RequestLengths | None = None,
     requests: Annotated[int | None, SERVED_REQUESTS] = None,
     seed: Annotated[int, SEED] = 0,
     engine: str = "vllm",
@@ -196,10 +197,10 @@ def serve_split(
         decode=read_pool(decode, "--decode"),
         transfer=transfer,
         router=router,
-        load=load,
+        load=str(load),
         input=input,
         output=output,
-        lengths=lengths,
+        lengths=in_words(lengths),
         requests=requests,
         seed=seed,
         engine=engine,
