@@ -9,25 +9,28 @@ from volvelle import (
     AtOnce,
     Closed,
     Draft,
+    Drafter,
     Eagle,
     FixedLengths,
     Gamma,
     LatencyLimit,
     LengthsAround,
     LengthsUpTo,
+    Load,
     Mtp,
     Ngram,
     Parallel,
     Poisson,
     Ramp,
+    RequestLengths,
     Trace,
 )
 from volvelle.domains import NumberDomain
 from volvelle.interchange.limit_words import limits_text, read_limits
-from volvelle.interchange.load_words import Load, load_value
-from volvelle.interchange.speculation_words import Speculation, speculation_value
+from volvelle.interchange.load_words import load_value
+from volvelle.interchange.speculation_words import speculation_value
 from volvelle.workload.serving.drafting import ACCEPTANCE, DECAY
-from volvelle.workload.serving.lengths import RANGE_RATIO, RequestLengths, request_lengths_value
+from volvelle.workload.serving.lengths import RANGE_RATIO, request_lengths_value
 from volvelle.workload.serving.limits import LATENCIES, LIMITED_PERCENTILE, LIMITED_SECONDS
 from volvelle.workload.serving.loads import BURSTINESS, RATE_FACTOR, REQUEST_RATE, SOME_CLIENTS
 
@@ -109,7 +112,7 @@ def test_the_text_of_lengths_is_read_as_the_same_lengths(lengths: RequestLengths
 
 
 @given(DRAFTERS)
-def test_the_text_of_a_drafter_is_read_as_the_same_drafter(drafter: Speculation) -> None:
+def test_the_text_of_a_drafter_is_read_as_the_same_drafter(drafter: Drafter) -> None:
     assert speculation_value(str(drafter)) == drafter
 
 

@@ -6,7 +6,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, final
+from typing import final
 
 from volvelle.domains import check_fields, number
 from volvelle.errors import DescriptionError, brief
@@ -18,6 +18,7 @@ from volvelle.workload.serving.loads import (
     AtOnce,
     Closed,
     Gamma,
+    Load,
     Poisson,
     Ramp,
     Recorded,
@@ -29,7 +30,7 @@ _TIMES = re.compile(r"[×x*]\s*(?P<factor>\S+)$", re.IGNORECASE)
 
 @final
 @dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Load):
     """Requests of a recorded trace: times and lengths from a file, which is read when an answer needs it.
 
     The file is a CSV file with columns for arrival time, input tokens and output tokens (such as Azure's or
@@ -65,15 +66,12 @@ class Trace:
         return f"trace {self.file} ×{plain_number(self.scale)}" if scaled else f"trace {self.file}"
 
 
-Load: TypeAlias = Closed | Poisson | Gamma | Ramp | Trace | AtOnce
-"""Every load that can be asked about."""
-
-
 def read_load(load: Load | str) -> AbstractLoad:
     """Return a load as requests can be drawn from it; the file of a trace is read."""
     value = load_value(str(load))
     if isinstance(value, Trace):
         return Recorded(recorded=read_trace(Path(value.file)).requests, rate_factor=value.scale)
+    assert isinstance(value, AbstractLoad), "requests of other loads are drawn"
     return value
 
 

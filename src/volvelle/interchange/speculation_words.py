@@ -15,13 +15,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 from volvelle.domains import DEGREE, NumberDomain, check_fields, number
 from volvelle.errors import DescriptionError, UnknownNameError, brief
 from volvelle.input_limits import read_text
 from volvelle.quantities import plain_number
-from volvelle.workload.serving.drafting import ACCEPTANCE, CURVE_TOKENS, DECAY, WINDOW, Drafter, Drafting, Windows
+from volvelle.workload.serving.drafting import ACCEPTANCE, CURVE_TOKENS, DECAY, WINDOW, Drafting, DraftMethod, Windows
 
 _FORMS = "'eagle 3', 'mtp 1', 'parallel 5', 'ngram 4', 'draft llama3-8b 4 tp1', 'eagle 3 tree 4x2' or 'eagle best'"
 _TENSOR = re.compile(r"tp(\d+)$", re.IGNORECASE)
@@ -35,8 +35,8 @@ _LARGEST = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class AbstractDrafter(ABC):
-    """A way to draft tokens that the served model verifies."""
+class Drafter(ABC):
+    """A way to draft tokens that the served model verifies: `Eagle`, `Mtp`, `Parallel`, `Ngram` or `Draft`."""
 
     _: KW_ONLY
     acceptance: float | None = number(ACCEPTANCE, None)
@@ -81,7 +81,7 @@ class AbstractDrafter(ABC):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Eagle(AbstractDrafter):
+class Eagle(Drafter):
     """EAGLE: a head of one layer drafts from what the target made of its last tokens.
 
     Parameters
@@ -114,7 +114,7 @@ class Eagle(AbstractDrafter):
 
     def _stated(self) -> Drafting:
         return Drafting(
-            drafter=Drafter.EAGLE,
+            drafter=DraftMethod.EAGLE,
             window=self.window,
             branching=self.tree,
             first=self.acceptance,
@@ -124,7 +124,7 @@ class Eagle(AbstractDrafter):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Mtp(AbstractDrafter):
+class Mtp(Drafter):
     """Multi-token prediction: layers that were trained with the target, like those of DeepSeek-V3, draft.
 
     Parameters
@@ -155,7 +155,7 @@ class Mtp(AbstractDrafter):
 
     def _stated(self) -> Drafting:
         return Drafting(
-            drafter=Drafter.MTP,
+            drafter=DraftMethod.MTP,
             window=self.window,
             branching=self.tree,
             first=self.acceptance,
@@ -165,7 +165,7 @@ class Mtp(AbstractDrafter):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Parallel(AbstractDrafter):
+class Parallel(Drafter):
     """A head that drafts all tokens in one pass, like P-EAGLE and DSpark.
 
     Parameters
@@ -190,12 +190,12 @@ class Parallel(AbstractDrafter):
     window: int | None = number(WINDOW, None)
 
     def _stated(self) -> Drafting:
-        return Drafting(drafter=Drafter.PARALLEL, window=self.window, first=self.acceptance, decay=self.decay)
+        return Drafting(drafter=DraftMethod.PARALLEL, window=self.window, first=self.acceptance, decay=self.decay)
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Ngram(AbstractDrafter):
+class Ngram(Drafter):
     """N-gram drafts: the tokens that followed the same few tokens before, in the prompt or the answer.
 
     Parameters
@@ -220,12 +220,12 @@ class Ngram(AbstractDrafter):
     window: int | None = number(WINDOW, None)
 
     def _stated(self) -> Drafting:
-        return Drafting(drafter=Drafter.NGRAM, window=self.window, first=self.acceptance, decay=self.decay)
+        return Drafting(drafter=DraftMethod.NGRAM, window=self.window, first=self.acceptance, decay=self.decay)
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Draft(AbstractDrafter):
+class Draft(Drafter):
     """A draft model: a small model of the same family, with weights and a KV cache of its own.
 
     Parameters
@@ -266,7 +266,7 @@ class Draft(AbstractDrafter):
                 f"speculation: the draft model is {brief(self.model)}; give a name or a path without blanks"
             )
         return Drafting(
-            drafter=Drafter.MODEL,
+            drafter=DraftMethod.MODEL,
             model=self.model,
             window=self.window,
             tensor=self.tp,
@@ -276,19 +276,15 @@ class Draft(AbstractDrafter):
         )
 
 
-Speculation: TypeAlias = Eagle | Mtp | Parallel | Ngram | Draft
-"""Every way to draft that can be asked about."""
-
-
 # -- words -------------------------------------------------------------------------------------------------------------
 
 
-def read_speculation(speculate: Speculation | str) -> Drafting:
+def read_speculation(speculate: Drafter | str) -> Drafting:
     """Return how tokens are drafted; the file of a curve is read."""
     return (speculation_value(speculate) if isinstance(speculate, str) else speculate).drafting()
 
 
-def speculation_value(text: str) -> Speculation:
+def speculation_value(text: str) -> Drafter:
     """Return the way to draft that a text describes; the inverse of ``str``."""
     words = text.split()
     if not words:
@@ -296,7 +292,7 @@ def speculation_value(text: str) -> Speculation:
     drafter = _drafter(words[0])
     place = 1
     model = ""
-    if drafter is Drafter.MODEL:
+    if drafter is DraftMethod.MODEL:
         if len(words) == place:
             raise _unread(text, "which model drafts is not said")
         model = words[place]
@@ -315,14 +311,14 @@ def speculation_value(text: str) -> Speculation:
         first=said.get("acceptance"),
         decay=said.get("decay"),
     )
-    return Draft(model, window, **said) if drafter is Drafter.MODEL else _OF_DRAFTER[drafter](window, **said)
+    return Draft(model, window, **said) if drafter is DraftMethod.MODEL else _OF_DRAFTER[drafter](window, **said)
 
 
-_OF_DRAFTER: dict[Drafter, Callable[..., Eagle | Mtp | Parallel | Ngram]] = {
-    Drafter.EAGLE: Eagle,
-    Drafter.MTP: Mtp,
-    Drafter.PARALLEL: Parallel,
-    Drafter.NGRAM: Ngram,
+_OF_DRAFTER: dict[DraftMethod, Callable[..., Drafter]] = {
+    DraftMethod.EAGLE: Eagle,
+    DraftMethod.MTP: Mtp,
+    DraftMethod.PARALLEL: Parallel,
+    DraftMethod.NGRAM: Ngram,
 }
 
 
@@ -364,11 +360,11 @@ def _once(said: dict[str, object], name: str, value: object, text: str) -> None:
     said[name] = value
 
 
-def _drafter(word: str) -> Drafter:
+def _drafter(word: str) -> DraftMethod:
     plain = _SPELT.get(word.lower(), word.lower())
-    if plain not in [drafter.value for drafter in Drafter]:
-        raise UnknownNameError.among("drafter", word, [drafter.value for drafter in Drafter])
-    return Drafter(plain)
+    if plain not in [drafter.value for drafter in DraftMethod]:
+        raise UnknownNameError.among("drafter", word, [drafter.value for drafter in DraftMethod])
+    return DraftMethod(plain)
 
 
 def _whole(word: str, text: str) -> int:

@@ -30,7 +30,6 @@ from volvelle.errors import DescriptionError, MappingError, OutsideDomainError
 from volvelle.estimators.result import Violation
 from volvelle.interchange.fleet_file import FleetForm, ServiceForm, read_fleet_form
 from volvelle.interchange.limit_words import Limits, limits_text, read_limits
-from volvelle.interchange.load_words import Load
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.fleet.answer import Fleet, PlaceTried
 from volvelle.verbs.fleet.cures import (
@@ -57,7 +56,7 @@ from volvelle.verbs.serving.checkpoint import check_context, served_shape, with_
 from volvelle.verbs.serving.cures import violations
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.lengths import RequestLengths
-from volvelle.workload.serving.loads import AtOnce
+from volvelle.workload.serving.loads import AtOnce, Load
 from volvelle.workload.serving.offered import OfferedLoad
 
 Progress = Callable[[str], None]

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from volvelle.applications.serving.evidence.basis import basis_words
 from volvelle.applications.serving.goodput import AskedLoad
+from volvelle.applications.serving.under_load import LoadAnswer
 from volvelle.catalogue import Catalogue
 from volvelle.domains import (
     DEGREE,
@@ -21,11 +22,12 @@ from volvelle.domains import (
     STEP_BUDGET,
     within_domains,
 )
-from volvelle.errors import DescriptionError
+from volvelle.errors import DescriptionError, MissingFigureError
+from volvelle.estimators.result import RangedFigure
 from volvelle.interchange.engine_launch.deployment import LaunchFile
 from volvelle.interchange.limit_words import Limits, limits_text, read_limits
-from volvelle.interchange.load_words import Load, read_load
-from volvelle.interchange.speculation_words import Speculation
+from volvelle.interchange.load_words import read_load
+from volvelle.interchange.speculation_words import Drafter
 from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
@@ -42,26 +44,44 @@ from volvelle.verbs.plan_serving.sensitivities import GoodputChange, sensitiviti
 from volvelle.verbs.plan_serving.spending import Spending, spending
 from volvelle.verbs.plan_serving.split_pools import SplitOption, SplitPools, split_pools
 from volvelle.verbs.serving.checkpoint import check_context, checkpoint_notes, checkpoint_warnings, served_shape
+from volvelle.verbs.serving.cost import ServingCost
 from volvelle.verbs.serving.files import launch_files, write_files
+from volvelle.verbs.serving.load_figures import WithLoadFigures
 from volvelle.verbs.serving.question import in_words
 from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
 from volvelle.verbs.serving.serve import machine_of
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.lengths import RequestLengths
 from volvelle.workload.serving.limits import LatencyLimit
+from volvelle.workload.serving.loads import Load
 
 _MORE = 3
 """Layouts that are kept beside those that are shown, in case a longer run breaks limits."""
 Progress = Callable[[int, int, str], None]
 """Receives how many are done, of how many, and of what: candidates, or pairs of pools."""
 Words = str | Sequence[str]
-Drafters = str | Speculation | Sequence[str | Speculation]
+Drafters = str | Drafter | Sequence[str | Drafter]
 Numbers = int | Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class ServingPlan(Presentable):
-    """Ways to serve a load within limits, best first, and what explains them."""
+class ServingPlan(WithLoadFigures, Presentable):
+    """Ways to serve a load within limits, best first, and what explains them.
+
+    Its figures are those of the first option: `ttft`, `tpot`, `itl` and `e2el` (`LatencyFigure`, in seconds),
+    `request_throughput`, `output_throughput` and `total_token_throughput` per second, `goodput` in `load_unit`, and
+    `owned_token_cost` and `rented_token_cost` in dollars per million output tokens. If no option keeps the limits, they
+    raise `MissingFigureError`.
+
+    Examples
+    --------
+    >>> from volvelle import LatencyLimit, Poisson, plan_serving
+    >>> limit = LatencyLimit("ttft", 1.0, percentile=99)
+    >>> few = {"tensor": 1, "pipeline": 1, "max_batched_tokens": 2048, "max_seqs": 64, "requests": 200}
+    >>> answer = plan_serving("llama3-8b", on="dgx-h100/8", load=Poisson(4), slo=limit, **few)
+    >>> answer.ttft.p99 <= limit.seconds
+    True
+    """
 
     question: ServingPlanQuestion
     clusters: tuple[Cluster, ...]
@@ -105,6 +125,23 @@ class ServingPlan(Presentable):
     def split(self) -> SplitOption | None:
         """The two pools that take least within limits; None: there are none, or they were not looked for."""
         return None if self.split_pools is None else self.split_pools.option
+
+    @property
+    def goodput(self) -> RangedFigure:
+        """The most that the whole machine serves within limits by the first option, in `load_unit`."""
+        return RangedFigure(value=self._first.goodput, unit=self.load_unit)
+
+    @property
+    def _first(self) -> ServingOption:
+        if self.best is None:
+            raise MissingFigureError("the plan has no figures: no single pool serves the load within limits")
+        return self.best
+
+    def _measured(self) -> LoadAnswer:
+        return self._first.load
+
+    def _token_cost(self) -> ServingCost | None:
+        return self._first.cost
 
     @property
     def feasible(self) -> bool:

@@ -15,7 +15,6 @@ from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.lengths import (
     USUAL_LENGTHS,
-    FixedLengths,
     LengthsAround,
     LengthsUpTo,
     request_lengths_value,
@@ -132,13 +131,9 @@ def _lengths(question: ServingQuestion) -> tuple[Literal["fixed", "uniform", "ar
     if question.load is None:
         return "fixed", 0.0
     lengths = request_lengths_value(question.lengths or USUAL_LENGTHS)
-    match lengths:
-        case LengthsUpTo():
-            return "uniform", lengths.ratio
-        case LengthsAround():
-            return "around", lengths.ratio
-        case FixedLengths():
-            return "fixed", 0.0
+    if isinstance(lengths, LengthsUpTo):
+        return "uniform", lengths.ratio
+    return ("around", lengths.ratio) if isinstance(lengths, LengthsAround) else ("fixed", 0.0)
 
 
 def _longest(question: ServingQuestion, shape: Transformer) -> int | None:

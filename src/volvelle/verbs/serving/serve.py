@@ -1,9 +1,10 @@
 """How fast a model is served: alone as a batch, or under load; what fits, where the time goes, and what it costs."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, final
 
 from volvelle.applications.serving.evidence.basis import ServingBasis, basis_words, load_kind, serving_bases
 from volvelle.applications.serving.held_memory import HeldMemory
@@ -25,10 +26,10 @@ from volvelle.domains import (
     within_domains,
 )
 from volvelle.errors import DescriptionError
-from volvelle.estimators.result import Range, Violation
+from volvelle.estimators.result import AbstractFigure, Range, RangedFigure, Violation
 from volvelle.interchange.engine_launch.deployment import LaunchFile
-from volvelle.interchange.load_words import Load, read_load
-from volvelle.interchange.speculation_words import Speculation
+from volvelle.interchange.load_words import read_load
+from volvelle.interchange.speculation_words import Drafter
 from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
@@ -43,6 +44,7 @@ from volvelle.verbs.serving.checkpoint import (
 from volvelle.verbs.serving.cost import ServingCost, token_cost
 from volvelle.verbs.serving.cures import memory_of, ranks, violations
 from volvelle.verbs.serving.files import launch_files, write_files
+from volvelle.verbs.serving.load_figures import WithLoadFigures, nothing_served, token_cost_figure
 from volvelle.verbs.serving.question import INPUT, OUTPUT, ServingQuestion, in_words
 from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
 from volvelle.verbs.serving.speculated import (
@@ -57,7 +59,7 @@ from volvelle.verbs.serving.speculated import (
 )
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.lengths import RequestLengths
-from volvelle.workload.serving.loads import AbstractLoad
+from volvelle.workload.serving.loads import AbstractLoad, Load
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.under_load import LoadAnswer
@@ -65,8 +67,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Serving(Presentable):
-    """How a model is served, with its question."""
+class Serving(Presentable, ABC):
+    """How a model is served, with its question: `StaticServing` for a batch, `LoadedServing` for a load."""
 
     question: ServingQuestion
     cluster: Cluster
@@ -75,10 +77,6 @@ class Serving(Presentable):
     load_kind: str
     """What is put on the engine, as measured runs are told apart by it."""
     violations: tuple[Violation, ...] = ()
-    static: StaticAnswer | None = None
-    """Of a batch; None: a load was asked about, or it cannot be served."""
-    load: "LoadAnswer | None" = None
-    """Under load; None: that was not asked, or it cannot be served."""
     cost: ServingCost | None = None
     speculation: SpeculationGain | None = None
     """What drafts change; None: nothing is drafted, or it cannot be served."""
@@ -86,8 +84,51 @@ class Serving(Presentable):
     """That launch it, where they were asked for."""
     folder: Path | None = None
     """Where they were written; None: nowhere."""
-    timeline: "WrittenTimeline | None" = None
-    """What was written of a load, where that was asked for."""
+
+    @property
+    @abstractmethod
+    def static(self) -> StaticAnswer | None:
+        """Of a batch; None: a load was asked about, or it cannot be served."""
+
+    @property
+    @abstractmethod
+    def load(self) -> "LoadAnswer | None":
+        """Under load; None: that was not asked, or it cannot be served."""
+
+    @property
+    @abstractmethod
+    def timeline(self) -> "WrittenTimeline | None":
+        """What was written of a load, where that was asked for."""
+
+    @property
+    @abstractmethod
+    def ttft(self) -> AbstractFigure:
+        """Time to the first token."""
+
+    @property
+    @abstractmethod
+    def tpot(self) -> AbstractFigure:
+        """Time per output token after the first."""
+
+    @property
+    @abstractmethod
+    def output_throughput(self) -> RangedFigure:
+        """Output tokens per second of all chips that are used."""
+
+    @property
+    @abstractmethod
+    def total_token_throughput(self) -> RangedFigure:
+        """Input and output tokens per second of all chips that are used."""
+
+    @property
+    @abstractmethod
+    def owned_token_cost(self) -> RangedFigure:
+        """Dollars per million output tokens on owned hardware, energy included."""
+
+    @property
+    @abstractmethod
+    def rented_token_cost(self) -> RangedFigure:
+        """Dollars per million output tokens on rented hardware."""
 
     @property
     def model(self) -> str:
@@ -144,6 +185,122 @@ class Serving(Presentable):
         return tuple(_notes(self))
 
 
+@final
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class StaticServing(Serving):
+    """How fast one batch is served: all prompts are there at once.
+
+    Its figures are `ttft`, `tpot` and `latency` in seconds, `output_throughput` and `total_token_throughput` in tokens
+    per second, `memory` in bytes per GPU, and `owned_token_cost` and `rented_token_cost` in dollars per million output
+    tokens. If the batch cannot be served (`feasible`), only `memory` is there and the others raise
+    `MissingFigureError`.
+
+    Examples
+    --------
+    >>> from volvelle import StaticServing, serve
+    >>> answer = serve("llama3-8b", on="dgx-h100/8", batch=8)
+    >>> isinstance(answer, StaticServing)
+    True
+    >>> answer.ttft.value < answer.latency.value
+    True
+    """
+
+    static: StaticAnswer | None = None
+    """None: it cannot be served."""
+
+    @property
+    def load(self) -> None:
+        """None: a batch was asked about."""
+
+    @property
+    def timeline(self) -> None:
+        """None: a batch has no timeline."""
+
+    @property
+    def ttft(self) -> RangedFigure:
+        """Seconds until every sequence has its first token."""
+        found = self._timed()
+        return RangedFigure(value=found.ttft, range=found.ranges["ttft"], unit="s")
+
+    @property
+    def tpot(self) -> RangedFigure:
+        """Seconds per output token after the first."""
+        found = self._timed()
+        return RangedFigure(value=found.tpot, range=found.ranges["tpot"], unit="s")
+
+    @property
+    def latency(self) -> RangedFigure:
+        """Seconds until the last token."""
+        found = self._timed()
+        return RangedFigure(value=found.latency, range=found.ranges["latency"], unit="s")
+
+    @property
+    def output_throughput(self) -> RangedFigure:
+        """Output tokens per second of all chips that are used."""
+        found = self._timed()
+        return RangedFigure(value=found.throughput, range=found.ranges["throughput"], unit="tokens/s")
+
+    @property
+    def total_token_throughput(self) -> RangedFigure:
+        """Input and output tokens per second of all chips that are used."""
+        found = self._timed()
+        around, times = found.ranges["throughput"], found.total_throughput / found.throughput
+        around = replace(around, low=times * around.low, high=times * around.high)
+        return RangedFigure(value=found.total_throughput, range=around, unit="tokens/s")
+
+    @property
+    def owned_token_cost(self) -> RangedFigure:
+        """Dollars per million output tokens on owned hardware, energy included."""
+        return token_cost_figure(None if self.cost is None else self.cost.owned, self.output_throughput)
+
+    @property
+    def rented_token_cost(self) -> RangedFigure:
+        """Dollars per million output tokens on rented hardware."""
+        return token_cost_figure(None if self.cost is None else self.cost.rented, self.output_throughput)
+
+    def _timed(self) -> StaticAnswer:
+        if self.static is None:
+            raise nothing_served(self.violations)
+        return self.static
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class LoadedServing(WithLoadFigures, Serving):
+    """How fast requests of a load are served, as ``vllm bench serve`` measures it.
+
+    Its figures are `ttft`, `tpot`, `itl` and `e2el` (`LatencyFigure`, in seconds), `request_throughput`,
+    `output_throughput` and `total_token_throughput` per second, `memory` in bytes per GPU, and `owned_token_cost` and
+    `rented_token_cost` in dollars per million output tokens. If the load cannot be served (`feasible`), or comes faster
+    than it is served, only `memory` is there and the others raise `MissingFigureError`.
+
+    Examples
+    --------
+    >>> from volvelle import LoadedServing, Poisson, serve
+    >>> answer = serve("llama3-8b", on="dgx-h100/8", load=Poisson(4), input=512, output=64)
+    >>> assert isinstance(answer, LoadedServing)
+    >>> answer.ttft.median <= answer.ttft.p99
+    True
+    """
+
+    load: "LoadAnswer | None" = None
+    """None: it cannot be served."""
+    timeline: "WrittenTimeline | None" = None
+    """What was written of the load, where that was asked for."""
+
+    @property
+    def static(self) -> None:
+        """None: a load was asked about."""
+
+    def _measured(self) -> "LoadAnswer":
+        if self.load is None:
+            raise nothing_served(self.violations)
+        return self.load
+
+    def _token_cost(self) -> ServingCost | None:
+        return self.cost
+
+
 @in_command_words
 @within_domains
 def serve(
@@ -173,7 +330,7 @@ def serve(
     batch_wait_ratio: Annotated[str | float | None, SHARE] = None,
     stream_interval: Annotated[int | None, STEP_INTERVAL] = None,
     prefix_caching: bool | None = None,
-    speculate: str | Speculation | None = None,
+    speculate: str | Drafter | None = None,
     timeline: Path | str | None = None,
     emit: str | None = None,
     into: Path | str | None = None,
@@ -252,7 +409,8 @@ def serve(
     check_context(question, shape)
     question = with_weights(question, weights, known, shape, cluster)
     instance = question.instance(known, shape, cluster)
-    found = Serving(
+    kind = StaticServing if requested is None else LoadedServing
+    found = kind(
         question=question,
         cluster=cluster,
         instance=instance,
@@ -272,13 +430,13 @@ def serve(
     folder = None if into is None else Path(into)
     if folder is not None:
         write_files(files, folder)
-    traced = None if timeline is None or answered.load is None else _timeline(answered.load, Path(timeline))
+    if isinstance(answered, LoadedServing) and answered.load is not None and timeline is not None:
+        answered = replace(answered, timeline=_timeline(answered.load, Path(timeline)))
     return replace(
         answered,
         cost=token_cost(answered.throughput, ((answered.cluster, answered.chips),)),
         files=files,
         folder=folder,
-        timeline=traced,
     )
 
 
@@ -290,7 +448,11 @@ def _timeline(load: "LoadAnswer", file: Path) -> "WrittenTimeline":
 
 def _answered(found: Serving, requested: AbstractLoad | None) -> Serving:
     """What was asked, of a batch or under load."""
-    return replace(found, static=_static(found)) if requested is None else _with_load(found, requested)
+    if isinstance(found, StaticServing):
+        return replace(found, static=_static(found))
+    assert isinstance(found, LoadedServing), "a batch or a load was asked about"
+    assert requested is not None, "a load was asked about"
+    return _with_load(found, requested)
 
 
 def _with_drafts(found: Serving, requested: AbstractLoad | None, catalogue: Catalogue, shape: Transformer) -> Serving:
@@ -346,7 +508,7 @@ def _static(found: Serving) -> StaticAnswer:
     )
 
 
-def _with_load(found: Serving, requested: AbstractLoad) -> Serving:
+def _with_load(found: LoadedServing, requested: AbstractLoad) -> LoadedServing:
     """The answer under load, its memory as full as the load made it."""
     load = _under_load(found, requested)
     peak = load.occupancy.kv_peak * max(found.memory.room, 0.0)

@@ -21,7 +21,7 @@ from volvelle.domains import (
 )
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, UnknownNameError
 from volvelle.estimators.result import Range, Violation
-from volvelle.interchange.load_words import Load, read_load
+from volvelle.interchange.load_words import read_load
 from volvelle.interchange.pool_words import read_pool
 from volvelle.presentable import Presentable
 from volvelle.system.cluster import Cluster
@@ -36,6 +36,7 @@ from volvelle.verbs.serving.checkpoint import (
     with_weights,
 )
 from volvelle.verbs.serving.cost import ServingCost, token_cost
+from volvelle.verbs.serving.load_figures import WithLoadFigures, nothing_served
 from volvelle.verbs.serving.question import INPUT, OUTPUT, in_words
 from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
 from volvelle.verbs.serving.serve import machine_of
@@ -43,7 +44,7 @@ from volvelle.verbs.serving.split_question import SplitQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import format_named
 from volvelle.workload.serving.lengths import RequestLengths
-from volvelle.workload.serving.loads import AbstractLoad
+from volvelle.workload.serving.loads import AbstractLoad, Load
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.split.split_answer import SplitAnswer
@@ -86,8 +87,23 @@ class SplitPool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class SplitServing(Presentable):
-    """How a model is served by two pools, with its question."""
+class SplitServing(WithLoadFigures, Presentable):
+    """How a model is served by two pools, with its question.
+
+    Its figures are `ttft`, `tpot`, `itl` and `e2el` (`LatencyFigure`, in seconds), `request_throughput`,
+    `output_throughput` and `total_token_throughput` per second, `memory` of `prefill` and of `decode` in bytes per GPU,
+    and `owned_token_cost` and `rented_token_cost` in dollars per million output tokens. Without a load that is served
+    (`feasible`), they raise `MissingFigureError`.
+
+    Examples
+    --------
+    >>> from volvelle import Poisson, serve_split
+    >>> answer = serve_split(
+    ...     "llama3-8b", on="dgx-h100/8", prefill="1x tp1", decode="1x tp1", load=Poisson(2), requests=60
+    ... )
+    >>> answer.ttft.median <= answer.ttft.p99
+    True
+    """
 
     question: SplitQuestion
     prefill: SplitPool
@@ -148,6 +164,14 @@ class SplitServing(Presentable):
     def notes(self) -> tuple[str, ...]:
         """What was assumed."""
         return tuple(_notes(self))
+
+    def _measured(self) -> "SplitAnswer":
+        if self.load is None:
+            raise nothing_served(self.violations)
+        return self.load
+
+    def _token_cost(self) -> ServingCost | None:
+        return self.cost
 
 
 @in_command_words

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import ceil
-from typing import TypeAlias, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,9 +109,26 @@ class LogNormalLengths(AbstractLengths):
 # -- how lengths vary, whatever the stated length ----------------------------------------------------------------------
 
 
+class RequestLengths(ABC):
+    """How lengths of requests vary: `LengthsAround`, `LengthsUpTo` or `FixedLengths`; `str` gives the words."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+    @abstractmethod
+    def of(self, tokens: int) -> AbstractLengths:
+        """Return how lengths are drawn where the stated length is `tokens`."""
+
+    @abstractmethod
+    def longest(self, tokens: int) -> int:
+        """Return the longest length that is drawn where the stated length is `tokens`."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class LengthsAround:
+class LengthsAround(RequestLengths):
     """Lengths of requests that are uniform on both sides of the stated length, which stays their mean.
 
     Lengths are whole numbers of tokens, as ``vllm bench serve --random-range-ratio`` draws them.
@@ -149,7 +166,7 @@ class LengthsAround:
 
 @final
 @dataclass(frozen=True, slots=True)
-class LengthsUpTo:
+class LengthsUpTo(RequestLengths):
     """Lengths of requests that are uniform from a share of the stated length up to it.
 
     Lengths are whole numbers of tokens, as InferenceX and SGLang's ``bench_serving`` draw them.
@@ -185,7 +202,7 @@ class LengthsUpTo:
 
 @final
 @dataclass(frozen=True, slots=True)
-class FixedLengths:
+class FixedLengths(RequestLengths):
     """Requests that all have the stated length.
 
     Under a closed load all clients then finish together and send together.
@@ -209,8 +226,6 @@ class FixedLengths:
         return tokens
 
 
-RequestLengths: TypeAlias = LengthsAround | LengthsUpTo | FixedLengths
-"""Every way in which lengths of requests can vary."""
 _LENGTHS = "'around:0.2' (a fifth to either side), 'uniform:0.8' (from 0.8 of the length up to it) or 'fixed'"
 
 

@@ -23,8 +23,17 @@ REQUESTS = NumberDomain(1, 10**8, whole=True)
 RATE_FACTOR = NumberDomain(1e-6, 1e6)
 
 
+class Load(ABC):
+    """How requests come: `Closed`, `Poisson`, `Gamma`, `Ramp`, `Trace` or `AtOnce`; `str` gives the words."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+
 class AbstractLoad(ABC):
-    """The ways requests come."""
+    """A load from which requests can be drawn."""
 
     @abstractmethod
     def requests(self, shape: AbstractShape | None, *, count: int, seed: int = 0) -> Requests:
@@ -45,7 +54,7 @@ def _shaped(
 
 @final
 @dataclass(frozen=True, slots=True)
-class Closed(AbstractLoad):
+class Closed(AbstractLoad, Load):
     """A fixed number of clients; each sends its next request when its last one has ended.
 
     All clients send their first request at once, as ``vllm bench serve --max-concurrency`` does.
@@ -80,7 +89,7 @@ class Closed(AbstractLoad):
 
 @final
 @dataclass(frozen=True, slots=True)
-class AtOnce(AbstractLoad):
+class AtOnce(AbstractLoad, Load):
     """All requests are there at the start: an infinite rate, the usual offline benchmark.
 
     Examples
@@ -131,7 +140,7 @@ class AbstractSteadyRate(AbstractLoad):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Poisson(AbstractSteadyRate):
+class Poisson(AbstractSteadyRate, Load):
     """Random requests at one rate: a Poisson process, as users who do not know of each other send them.
 
     Parameters
@@ -159,7 +168,7 @@ class Poisson(AbstractSteadyRate):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Gamma(AbstractSteadyRate):
+class Gamma(AbstractSteadyRate, Load):
     """Random requests at one rate, in bursts or evenly: gaps between requests follow a Gamma distribution.
 
     Parameters
@@ -184,7 +193,7 @@ class Gamma(AbstractSteadyRate):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Ramp(AbstractLoad):
+class Ramp(AbstractLoad, Load):
     """Random requests at a rate that rises, or falls, evenly from the first request to the last.
 
     Parameters
