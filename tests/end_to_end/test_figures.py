@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import volvelle
+from tests.conftest import ROOT
 from volvelle import (
     Closed,
     LatencyFigure,
@@ -220,3 +222,23 @@ def test_a_figure_is_shown_with_the_unit_of_people() -> None:
 def test_figures_can_be_pickled_and_copied() -> None:
     for figure in (answer("estimate").time, answer("loaded serving").ttft):
         assert pickle.loads(pickle.dumps(figure)) == figure == copy.deepcopy(figure)
+
+
+ON_THE_PAGE = {
+    "`estimate`": "estimate",
+    "`plan`": "plan",
+    "`scale`": "point of scale",
+    "`job`": "job",
+    "`collective`": "collective",
+    "`serve` with a batch": "static serving",
+    "`serve` with a load": "loaded serving",
+    "`fleet`": "fleet",
+}
+
+
+def test_the_python_page_names_the_figures_of_each_answer() -> None:
+    page = (ROOT / "docs" / "reference" / "python.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| (`\w+`[^|]*?) \| ([^|]+) \|$", page.partition("| answer of |")[2], re.MULTILINE))
+    for row, name in ON_THE_PAGE.items():
+        figures = [figure for figure in re.findall(r"`(\w+)`", rows[row]) if figure != "points"]
+        assert sorted(figures) == sorted(ANSWERS[name][1])

@@ -160,6 +160,20 @@ def test_a_fleet_takes_values_for_words() -> None:
     assert by_value.to_dict() == by_words.to_dict()
 
 
+def test_a_described_fleet_takes_values_for_words() -> None:
+    def described(**service: Any) -> dict[str, Any]:
+        services = [{"model": "llama3-8b", "tensor": 1, **service}]
+        return {"name": "small", "machines": {"dgx-h100": {}}, "services": services, "check": "none"}
+
+    limits = [LatencyLimit("tpot", 0.03, percentile=95), LatencyLimit("ttft", 2.0)]
+    by_value = fleet(described(load={"rates": [3, 5], "lengths": LengthsUpTo(0.5)}, slo=limits))
+    by_words = fleet(described(load={"rates": [3, 5], "lengths": "uniform:0.5"}, slo="p95 tpot 30 ms, mean ttft 2 s"))
+    assert by_value.to_dict() == by_words.to_dict()
+    assert fleet(described(load=Poisson(3), slo=limits[0])).form.services[0].load.words == "poisson 3/s"
+    with pytest.raises(DescriptionError, match="slo"):
+        fleet(described(load=Poisson(3), slo=[2.0]))
+
+
 @pytest.mark.parametrize("wrong", [{"load": 12}, {"load": "closed 4", "lengths": 0.2}, {"speculate": 3, "batch": 1}])
 def test_a_number_is_no_load_no_lengths_and_no_drafter(wrong: dict[str, Any]) -> None:
     with pytest.raises(DescriptionError, match=r"it must be text, an? [A-Z]"):
