@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 _ALWAYS: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("same", derandomize=True, max_examples=30, **_ALWAYS)
 settings.register_profile("fuzz", max_examples=60, **_ALWAYS)
+os.environ["VOLVELLE_CONFIG"] = "never"  # no test depends on files of the machine
 settings.load_profile(os.environ.get("VOLVELLE_EXAMPLES", "same"))
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -15,8 +14,6 @@ from tests.conftest import ROOT
 
 SOURCE = ROOT / "src" / "volvelle"
 UNIT = ROOT / "tests" / "unit"
-MOST_MODULES = 30
-"""Modules of one folder at most, those of its own folders not counted."""
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
@@ -27,12 +24,6 @@ def test_no_files_import_each_other_in_a_circle() -> None:
         TopologicalSorter(imports).prepare()
     except CycleError as circle:
         pytest.fail(" is imported by ".join(circle.args[1]))
-
-
-def test_no_folder_is_too_full_to_read() -> None:
-    modules = Counter(file.parent for file in SOURCE.rglob("*.py") if file.name != "__init__.py")
-    full = {str(folder.relative_to(ROOT)): count for folder, count in modules.items() if count > MOST_MODULES}
-    assert not full, "give it folders of its own"
 
 
 @pytest.mark.parametrize("file", sorted(UNIT.rglob("test_*.py")), ids=lambda file: str(file.relative_to(UNIT)))

@@ -8,7 +8,7 @@ import volvelle
 from volvelle import Catalogue
 from volvelle.cli import run
 from volvelle.estimators.question_error import step_error
-from volvelle.verbs.what_if import read_changes
+from volvelle.questions.machine import read_changes
 
 ASKED = {"on": "dgx-h100/64", "batch": 1024, "tensor": 4, "pipeline": 8}
 

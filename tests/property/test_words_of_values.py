@@ -26,7 +26,7 @@ from volvelle import (
     Trace,
 )
 from volvelle.domains import NumberDomain
-from volvelle.interchange.limit_words import limits_text, read_limits
+from volvelle.interchange.limit_words import read_limits
 from volvelle.interchange.load_words import load_value
 from volvelle.interchange.speculation_words import speculation_value
 from volvelle.workload.serving.drafting import ACCEPTANCE, DECAY
@@ -118,4 +118,4 @@ def test_the_text_of_a_drafter_is_read_as_the_same_drafter(drafter: Drafter) -> 
 
 @given(LIMITS)
 def test_the_text_of_limits_is_read_as_the_same_limits(limits: list[LatencyLimit]) -> None:
-    assert read_limits(limits_text(limits)) == tuple(limits)
+    assert read_limits(", ".join(limit.words for limit in limits)) == tuple(limits)

@@ -35,6 +35,7 @@ from volvelle.economics.price_book import (
     MemoryPrice,
     NetworkPrice,
     PartPrices,
+    PriceModel,
     networks_power,
     networks_price,
     rated_power,
@@ -50,8 +51,6 @@ from volvelle.quantities import DOLLARS, Dollars, Quantity, Watts, is_plainly
 from volvelle.spread import Evidence, Figure
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory, Reach
-
-PriceModel = Literal["market", "parts", "dfmodel"]
 
 _DFMODEL_NETWORKS = {"scale-up": "nvlink", "scale-out": "pcie"}
 _DFMODEL_LINKS = {"nvlink4": "scale-up", **dict.fromkeys(("pcie-dfmodel", "sn-pcie", "pcie5-x16"), "scale-out")}

@@ -6,6 +6,7 @@ VERBS = {
     "collective": "How long an all-reduce or another collective takes, by dimension, and what limits it.",
     "compare": "Systems, models, layouts, software or kept answers side by side: what differs, and is it real.",
     "completion": "Print a script that lets a shell complete models, machines and options.",
+    "config": "Show which configuration file sets which default.",
     "cost": "What a machine costs to buy and to own, by part, with dates, intervals and sources.",
     "crosscheck": "One step by formulas, by a replay and with flows on links: do they agree, and if not, why.",
     "estimate": "How long one training step takes, what fits, and where the time goes.",

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
 from volvelle.cli.words import Output
 
@@ -35,10 +34,10 @@ def _engines_first(ctx: click.Context, param: click.Parameter, value: Path | Non
     return value
 
 
-def write_page(file: Path | None, made: Callable[[str], str]) -> None:
-    """Write the page that `made` makes of the command line, where a file was given."""
+def write_page(file: Path | None, made: Callable[[str], str] | str) -> None:
+    """Write a page, or the page that `made` makes of the command line, where a file was given."""
     if file is not None:
-        file.write_text(made(command_line()), "utf-8")
+        file.write_text(made if isinstance(made, str) else made(command_line()), "utf-8")
         click.echo(f"written: {file}", err=True)
 
 
@@ -46,19 +45,3 @@ def command_line() -> str:
     """The command as it was typed."""
     words = click.get_current_context().find_root().obj
     return shlex.join(["volvelle", *(words or ())])
-
-
-def asked_of_estimate(ctx: click.Context, estimate: click.Command, model: str, *, batch: int) -> list[str]:
-    """What was asked of another verb, as words of ``volvelle estimate``, but for the layout."""
-    from volvelle.mapping.parallelism import CHOICES  # noqa: PLC0415 - only where a page is written
-
-    known = {param.name: param.opts[0] for param in estimate.params if isinstance(param, click.Option)}
-    left_out = {*_NOT_REPEATED, "batch", *(choice.name for choice in CHOICES)}
-    words = [model]
-    for name, value in ctx.params.items():
-        given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name in known and name not in left_out:
-            several = [f"{field}={text}" for field, text in value.items()] if isinstance(value, dict) else value
-            for each in several if isinstance(several, tuple | list) else (several,):
-                words += [known[name], str(each)]
-    return [*words, "--batch", str(batch)]

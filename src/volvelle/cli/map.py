@@ -6,12 +6,12 @@ from typing import Any, get_args
 
 import click
 
-from volvelle.catalogue.prices import PriceModel
 from volvelle.cli.html_page import html_option, write_page
 from volvelle.cli.options.shared import machine_options
 from volvelle.cli.waiting import waiting
 from volvelle.cli.words import BRIEF, Lower, Output, Within, Words
 from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH
+from volvelle.economics.price_book import PriceModel
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.mapping.axes import DATA, PIPELINE, TENSOR
 from volvelle.report.documents.document import json_text

@@ -9,6 +9,7 @@ from volvelle.applications.contract import AnyApplication
 from volvelle.applications.registry import APPLICATIONS, application
 from volvelle.catalogue import Catalogue
 from volvelle.cli.application_commands import JSON, ApplicationGroup, chosen, own_options
+from volvelle.cli.question_command import QuestionCommand
 from volvelle.cli.words import Within
 from volvelle.domains import RESULTS
 from volvelle.report.documents.document import json_text
@@ -65,7 +66,7 @@ plan_applications = ApplicationGroup("plan", make=plan_command, help="The best r
 """The commands of all applications that are planned."""
 
 
-class VerbOnModelOrApplication(click.Command):
+class PlanCommand(QuestionCommand):
     """A command that hands over to another where its first argument names an application that is planned."""
 
     def make_context(
@@ -82,7 +83,8 @@ class VerbOnModelOrApplication(click.Command):
         return super().make_context(info_name, args, parent, **extra)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Which applications may stand in place of a model."""
+        """Write the examples, and the applications that may stand in place of a model."""
+        super().format_epilog(ctx, formatter)
         known = plan_applications.list_commands(ctx)
         with formatter.section("Benchmarks"):
             formatter.write_text(f"In place of a model: {', '.join(known)} (volvelle {self.name} {known[0]} --help).")

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import final
+from typing import Literal, final
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from volvelle.quantities import (
 from volvelle.spread import Figure
 from volvelle.system.host_power import HOST_POWER_SHARE
 from volvelle.system.inventory import Inventory, Network, Reach
+
+PriceModel = Literal["market", "parts", "dfmodel"]
+"""Whole GPUs as offered, prices by parts, or the prices of DFModel."""
 
 
 class End(Enum):

@@ -39,7 +39,6 @@ from volvelle.domains import (
     STEP_BUDGET,
     WAIT,
 )
-from volvelle.interchange.limit_words import limits_text
 from volvelle.interchange.yaml_file import read_form
 from volvelle.workload.serving.lengths import RequestLengths
 from volvelle.workload.serving.limits import LatencyLimit
@@ -54,7 +53,7 @@ def _in_words(given: object) -> object:
     """Return values of Python in the words of a file; all else as it is."""
     several = given if isinstance(given, list | tuple) else (given,)
     if several and all(isinstance(one, LatencyLimit) for one in several):
-        return limits_text(several)
+        return ", ".join(limit.words for limit in several)
     return str(given) if isinstance(given, Load | RequestLengths) else given
 
 

@@ -1,33 +1,15 @@
 """Limits of a service in words: ``p99 ttft 2 s, p95 tpot 50 ms``, or tokens a second that users get: ``p99 tps 20``."""
 
 import re
-from collections.abc import Sequence
-from typing import TypeAlias
 
 from volvelle.errors import DescriptionError, brief
-from volvelle.quantities import SECONDS, format, parse, plain_number  # noqa: A004 - the inverse of parse
+from volvelle.quantities import SECONDS, parse
 from volvelle.workload.serving.limits import LATENCIES, LIMITED_PERCENTILE, LIMITED_SECONDS, LatencyLimit
 
 _FORMS = "'p99 ttft 2 s, p95 tpot 50 ms' (p50 … p99.9 or mean, of ttft, tpot, itl or e2el), or 'p99 tps 20'"
 _STATISTIC = re.compile(r"p(?P<percentile>\d+(\.\d+)?)$", re.IGNORECASE)
 _SPEED = "tps"
 """Tokens a second that a user gets after the first: one over TPOT."""
-
-
-Limits: TypeAlias = str | LatencyLimit | Sequence[LatencyLimit]
-"""Limits of a service: in words, or one or several values."""
-
-
-def limits_text(limits: Limits) -> str:
-    """Return limits in words that :func:`read_limits` reads as exactly the same limits."""
-    if isinstance(limits, str):
-        return limits
-    return ", ".join(_written(limit) for limit in ((limits,) if isinstance(limits, LatencyLimit) else limits))
-
-
-def _written(limit: LatencyLimit) -> str:
-    statistic = "mean" if limit.percentile is None else f"p{plain_number(limit.percentile)}"
-    return f"{statistic} {limit.latency} {format(limit.seconds, SECONDS)}"
 
 
 def read_limits(text: str) -> tuple[LatencyLimit, ...]:

@@ -17,6 +17,7 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.interchange.layout_words import looks_like_layout, read_layout_words
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
+from volvelle.questions.machine import Changes, read_changes
 from volvelle.search.exhaustive import fastest, lightest
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference
@@ -34,7 +35,6 @@ from volvelle.verbs.named import (
 from volvelle.verbs.plan import Plan, considered_space
 from volvelle.verbs.saved import is_saved_answer, saved_answer
 from volvelle.verbs.training_step import split_off_tuning, training_step
-from volvelle.verbs.what_if import Changes, read_changes
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.graph import Workload
 

@@ -1,38 +1,27 @@
 """What a machine costs to buy and to own, by part, and what that rests on."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated
 
 import numpy as np
 
-from volvelle.catalogue.prices import PriceBook, PriceModel
+from volvelle.base.python_function import asks
+from volvelle.catalogue.prices import PriceBook
 from volvelle.catalogue.schema import Reference
-from volvelle.domains import (
-    ENERGY_PRICE,
-    LIFE,
-    NO_SHARE,
-    POWER,
-    PRICE,
-    SHARE,
-    STEP_TIME,
-    TOKENS,
-    within_domains,
-)
+from volvelle.domains import STEP_TIME
 from volvelle.economics.cost_breakdown import CostBreakdown, StepCost, Terms, cost_breakdown
-from volvelle.economics.price_book import AbstractPrices, End
+from volvelle.economics.price_book import AbstractPrices, End, PriceModel
 from volvelle.economics.training_run import run_tokens
 from volvelle.errors import DescriptionError, brief
 from volvelle.presentable import Presentable
+from volvelle.questions.cost import CostQuestion
 from volvelle.spread import Figure
 from volvelle.system.inventory import Inventory
-from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
-from volvelle.verbs.what_if import Changes, beside_baseline
+from volvelle.verbs.named import catalogue_of, cluster_of
+from volvelle.verbs.what_if import beside_baseline
 
 _DATE = re.compile(r"(19|20)\d\d(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
-Given = str | float
-"""A quantity with its unit, or a number in SI units and dollars."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,63 +127,43 @@ class Account(Presentable):
         )
 
 
-@within_domains
+@asks(CostQuestion)
 @beside_baseline
-def cost(
-    *,
-    on: Machine,
-    model: PriceModel = "market",
-    since: str = "",
-    until: str = "",
-    chip_price: Annotated[Given | None, PRICE] = None,
-    chip_power: Annotated[Given | None, POWER] = None,
-    life: Annotated[Given, LIFE] = "4 years",
-    use: Annotated[Given, SHARE] = "80 %",
-    energy_price: Annotated[Given | None, ENERGY_PRICE] = None,
-    interest: Annotated[Given | None, NO_SHARE] = None,
-    building: bool = True,
-    step: Annotated[Given | None, STEP_TIME] = None,
-    step_range: Annotated[Sequence[Given] | None, STEP_TIME] = None,
-    tokens_per_step: Annotated[Given | None, TOKENS] = None,
-    tokens: Annotated[Given | None, TOKENS] = None,
-    set: Changes | None = None,  # noqa: A002 - the option's name
-    catalogue: Folder = None,
-) -> Account:
-    """What a machine costs to buy, by part, what power it takes, and what owning it costs over its life.
+def cost(question: CostQuestion) -> Account:
+    """Return what a machine costs to buy, by part, its power, and what owning it costs over its life.
 
-    Prices are by `model`, offers between the dates `since` and `until`. What is given replaces the price book's; the
-    rest stays with its interval. With the time of a `step`, also what a step costs; with `tokens_per_step` and
-    `tokens`, a whole run; with both ends of the step's range in `step_range`, as `estimate` gives them, low and high
-    are with them too. `set` gives numbers of the machine other values (``{"accelerators": 128}``); the account then has
-    that of the machine as it is beside.
+    Prices are by `model`, from offers between the dates `since` and `until`. A value that is given replaces the value
+    of the price book; the others keep their intervals. With the time of a `step`, the account contains the cost of a
+    step; with `tokens_per_step` and `tokens`, the cost of a run. `step_range` are both ends of the step's range, as
+    `estimate` returns them; low and high then use them. `set` changes fields of the machine
+    (``{"accelerators": 128}``); the account then contains the account of the unchanged machine as its `baseline`.
     """
-    for name, date in (("since", since), ("until", until)):
+    for name, date in (("since", question.since), ("until", question.until)):
         if date and not _DATE.fullmatch(date):
             raise DescriptionError(f"{name} is {brief(date)}; it must be a date like 2024, 2024-01 or 2024-01-31")
-    if tokens is not None and (step is None or tokens_per_step is None):
+    step, of_step = question.si("step"), question.si("tokens_per_step")
+    if question.tokens is not None and (step is None or of_step is None):
         raise DescriptionError("tokens need step and tokens_per_step too: days and money follow from all three")
-    if tokens_per_step is not None and step is None:
+    if of_step is not None and step is None:
         raise DescriptionError("tokens_per_step needs the time of a step too; give step")
-    ends = _ends(step, step_range)
-    of_step = None if tokens_per_step is None else TOKENS.read(tokens_per_step, "tokens_per_step")
-    known = catalogue_of(catalogue)
-    cluster = cluster_of(on, known, changes=set)
-    if chip_power is not None:
-        cluster = replace(cluster, chip=replace(cluster.chip, power=POWER.read(chip_power, "chip_power")))
+    ends = _ends(question)
+    known = catalogue_of(question.catalogue)
+    cluster = cluster_of(question.on, known, changes=question.set)
+    power = question.si("chip_power")
+    if power is not None:
+        cluster = replace(cluster, chip=replace(cluster.chip, power=power))
     book, inventory = PriceBook(known), Inventory.of(cluster)
-    own = None if chip_price is None else PRICE.read(chip_price, "chip_price")
-    if set and "chip.price" in set:
+    own = question.si("chip_price")
+    if question.set and "chip.price" in question.set:
         if own is not None:
             raise DescriptionError("both chip_price and set chip.price are given; give one or the other")
         own = float(np.max(np.asarray(cluster.chip.price)))
-    asked = {"life": LIFE.read(life, "life"), "use": SHARE.read(use, "use")}
-    if energy_price is not None:
-        asked["energy_price"] = ENERGY_PRICE.read(energy_price, "energy_price")
-    if interest is not None:
-        asked["interest"] = NO_SHARE.read(interest, "interest")
+    stated = {name: question.si(name) for name in ("life", "use", "energy_price", "interest")}
+    asked = {name: value for name, value in stated.items() if value is not None}
+    building = question.building
 
     def prices(end: End) -> AbstractPrices:
-        return book.model(model, cluster, at=end, since=since, until=until, chip_price=own)
+        return book.model(question.model, cluster, at=end, since=question.since, until=question.until, chip_price=own)
 
     breakdowns = {}
     for end in End:
@@ -208,22 +177,18 @@ def cost(
         if name.startswith("site.") and name.removeprefix("site.") not in asked and (building or "plant" not in name)
     }
     written = {
-        "chip price": chip_price,
-        "chip power": chip_power,
-        "energy price": energy_price,
-        "interest": interest,
-        "life": life,
-        "use": use,
+        name.replace("_", " "): getattr(question, name)
+        for name in ("chip_price", "chip_power", "energy_price", "interest", "life", "use")
     }
-    wanted = None if tokens is None else run_tokens(tokens, of_step or 0.0)
+    wanted = None if question.tokens is None else run_tokens(question.tokens, of_step or 0.0)
     ettr = None
     if wanted is not None and of_step is not None and step is not None:
         from volvelle.applications.goodput.usual import usual_ettr  # noqa: PLC0415 - keeps start-up short
 
-        ettr = usual_ettr(cluster, wanted / of_step * STEP_TIME.read(step, "step"))
+        ettr = usual_ettr(cluster, wanted / of_step * step)
     return Account(
         inventory=inventory,
-        model=model,
+        model=question.model,
         breakdowns=breakdowns,
         rests_on={**prices(End.TYPICAL).rests_on, **site},
         given=tuple(f"{name} {value}" for name, value in written.items() if value is not None),
@@ -231,24 +196,24 @@ def cost(
         steps=None if step is None else {end: part.step(ends[end], tokens=of_step) for end, part in breakdowns.items()},
         tokens=wanted,
         ettr=ettr,
-        step_range=(ends[End.LOW], ends[End.HIGH]) if step_range else None,
+        step_range=(ends[End.LOW], ends[End.HIGH]) if question.step_range else None,
         notes=cluster.notes_on_power,
     )
 
 
-def _ends(step: Given | None, step_range: Sequence[Given] | None) -> Mapping[End, float]:
-    """The time of a step with prices at every end; nothing without a step."""
-    if step is None:
-        if step_range:
+def _ends(question: CostQuestion) -> Mapping[End, float]:
+    """Return the time of a step with prices at every end; nothing without a step."""
+    centre = question.si("step")
+    if centre is None:
+        if question.step_range:
             raise DescriptionError("step_range needs the time of a step too; give step")
         return {}
-    centre = STEP_TIME.read(step, "step")
-    if not step_range:
+    if not question.step_range:
         return dict.fromkeys(End, centre)
-    ends = [STEP_TIME.read(end, "step_range") for end in step_range]
+    ends = [STEP_TIME.read(end, "step_range") for end in question.step_range]
     if len(ends) != 2 or not ends[0] <= centre <= ends[1]:
         raise DescriptionError(
-            f"step_range is {brief(list(step_range))} and step {brief(step)}; give two times with step between them, "
-            "the lower one first"
+            f"step_range is {brief(list(question.step_range))} and step {brief(question.step)}; give two times with "
+            "step between them, the lower one first"
         )
     return {End.LOW: ends[0], End.TYPICAL: centre, End.HIGH: ends[1]}

@@ -3,21 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import Input, RangeBasis, step_basis, training_inputs
+from volvelle.base.python_function import asks
 from volvelle.catalogue.prices import owned_costs
 from volvelle.catalogue.rents import rent_of
 from volvelle.catalogue.residuals import Residual, runs_like
 from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
-from volvelle.domains import EXPERT_LOAD, MARGIN, REPLAYS, SEED, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.step_cost import CostAssumptions, Costs, Timed
 from volvelle.economics.training_run import TrainingRun, run_tokens, training_run
-from volvelle.errors import DescriptionError, MappingError, MissingFigureError, UnknownNameError
+from volvelle.errors import DescriptionError, MappingError, MissingFigureError
 from volvelle.estimators.calibration import (
     Calibrations,
     FittedConstants,
@@ -35,19 +35,17 @@ from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
 from volvelle.quantities import Number
+from volvelle.questions.estimate import EstimateQuestion
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimators import CLOSED, ESTIMATORS, EVENT
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
+from volvelle.verbs.named import catalogue_of
 from volvelle.verbs.outside import refuse_outside
-from volvelle.verbs.question import completed, machines_of, question_of
+from volvelle.verbs.question import completed, machines_of, resolved_step
 from volvelle.verbs.remedies.layouts import layout_remedies
 from volvelle.verbs.stragglers import Straggler, stragglers_of
 from volvelle.verbs.trained import Trained, trained
-from volvelle.verbs.training_step import split_off_tuning
-from volvelle.verbs.what_if import Changes, beside_baseline
-from volvelle.workload.graph import Workload
+from volvelle.verbs.what_if import beside_baseline
 from volvelle.workload.training import TrainingStep
 
 if TYPE_CHECKING:
@@ -281,67 +279,25 @@ class Answer(WithStepFigures, Presentable):
         return f"{first} {reference.year}"
 
 
-@in_command_words
-@within_domains
+@asks(EstimateQuestion)
 @beside_baseline
-def estimate(
-    model: Model | Workload,
-    *,
-    on: Machine,
-    batch: Annotated[int | None, SEQUENCES] = None,
-    mapping: ParallelMapping | None = None,
-    sequence: Annotated[int | None, WIDTH] = None,
-    element: str = "bf16",
-    expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
-    seed: Annotated[int, SEED] = 0,
-    estimator: str = CLOSED,
-    stragglers: Mapping[int, float | str] | None = None,
-    replays: Annotated[int, REPLAYS] = 0,
-    stack: str = "",
-    margin: Annotated[str | float | None, MARGIN] = None,
-    tokens: Annotated[str | float | None, TOKENS] = None,
-    set: Changes | None = None,  # noqa: A002 - the option's name
-    anyway: bool = False,
-    catalogue: Folder = None,
-    **choices: Any,
-) -> Answer:
-    """How long one training step takes, with its range, memory, cost and sources.
+def estimate(question: EstimateQuestion) -> Answer:
+    """Return the time of one training step with its range, memory, cost and sources.
 
-    The layout is a `ParallelMapping`, or its fields by name (``tensor=8, pipeline=8``); without ``data``, replicas
-    take the chips that are left. `sequence` is 8,192 tokens unless given, or the model's context where that is
-    shorter; `seed` is that of the samples of the range. `estimator` is ``closed`` for formulas, ``event`` for a replay
-    of every kernel and transfer of every stage.
-    `stragglers` are pipeline stages that have a slower chip, with the share of its speed that it has (``{2: 0.8}``);
-    the event estimator alone knows them, and replays so many sampled machines too as `replays` says. `stack` is the
-    software that trains, by default the usual one of the chip; `margin` the share of memory that is left free. With
-    `tokens` to train on in all (``2e12`` or ``"2T"``), the answer has the whole run too. What is trained, by which
-    optimiser and in which types is said as in `training_step`: ``lora=16, optimizer="lion"``.
-
-    `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the answer then has that of the
-    machine as it is beside. What leaves calibration runs in two ways at once, with a range wider than a factor of two,
-    is refused unless it is asked `anyway`.
+    The layout is a `ParallelMapping`, or its fields by name (``tensor=8, pipeline=8``). Without `data`, replicas take
+    the GPUs that are left. `seed` is the seed of the samples of the range. `stragglers` are pipeline stages with a
+    slower GPU, with its share of the full speed (``{2: 0.8}``). With `tokens` (``2e12`` or ``"2T"``), the answer
+    contains the whole run. `set` changes fields of the machine (``{"scale_up.rate": "2x"}``); the answer then contains
+    the answer for the unchanged machine as its `baseline`. A question that differs from every calibration run in two
+    ways at once, with a range wider than a factor of two, is rejected unless `anyway` is true.
     """
-    asked = question_of(
-        model,
-        on=on,
-        batch=batch,
-        mapping=mapping,
-        sequence=sequence,
-        element=element,
-        expert_load=expert_load,
-        stack=stack,
-        margin=margin,
-        set=set,
-        catalogue=catalogue,
-        **choices,
-    )
+    asked = resolved_step(question)
     step, cluster, mapping = asked.step, asked.cluster, asked.mapping
-    if estimator not in ESTIMATORS:
-        raise UnknownNameError.among("estimator", estimator, ESTIMATORS)
-    slow = stragglers_of(stragglers, estimator, mapping.pipeline)
-    if replays and estimator != EVENT:
+    estimator = question.estimator
+    slow = stragglers_of(question.stragglers, estimator, mapping.pipeline)
+    if question.replays and estimator != EVENT:
         raise DescriptionError(f"replays are of the estimator {EVENT}, and {estimator} has none; leave replays out")
-    if slow or replays:
+    if slow or question.replays:
         from volvelle.estimators.event_driven.under_uncertainty import (  # noqa: PLC0415 - keeps start-up short
             replayed_under_uncertainty,
         )
@@ -350,39 +306,49 @@ def estimate(
             step,
             cluster,
             mapping,
-            seed=seed,
+            seed=question.seed,
             stragglers=tuple((each.stage, each.speed) for each in slow),
-            replays=replays,
+            replays=question.replays,
         )
     else:
-        timed, samples = ESTIMATORS[estimator](step, cluster, mapping, seed)
+        timed, samples = ESTIMATORS[estimator](step, cluster, mapping, question.seed)
     if timed.violations:
-        layout = split_off_tuning(choices)[1]
 
         def changed(there: Cluster, change: Mapping[str, Any]) -> ParallelMapping:
-            found = completed(there, {**layout, **change}) if layout else replace(mapping, **change)
+            layout = (
+                completed(there, {**question.layout, **change})
+                if question.mapping is None
+                else replace(mapping, **change)
+            )
             if estimator == EVENT:
-                _supported(step, found)
-            return found
+                _supported(step, layout)
+            return layout
 
-        machine = machines_of(on, catalogue_of(catalogue), stack=stack, margin=margin, changes=set)
+        machine = machines_of(
+            question.on,
+            catalogue_of(question.catalogue),
+            stack=question.software,
+            margin=question.margin,
+            changes=question.set,
+        )
         problems = [violation.name for violation in timed.violations]
         remedies = layout_remedies(step, cluster, mapping, problems, completed=changed, machine=machine)
         timed = replace(timed, violations=tuple(replace(one, cures=remedies) for one in timed.violations))
     if timed.could_exist:
-        refuse_outside(step, cluster, mapping, timed.time_range, anyway=anyway)
+        refuse_outside(step, cluster, mapping, timed.time_range, anyway=question.anyway)
     costs = (
         owned_costs(timed, cluster, samples=samples)
         if timed.could_exist
         else Costs(energy=None, dollars=None, assumptions=CostAssumptions(), missing=("a layout that can exist",))
     )
+    tokens = question.tokens
     return Answer(
         model=asked.model,
         step=step,
         cluster=cluster,
         estimate=timed,
         costs=costs,
-        references=catalogue_of(catalogue).references,
+        references=catalogue_of(question.catalogue).references,
         notes=(*asked.notes, *cluster.notes_on_power),
         samples=samples.time,
         estimator=estimator,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from volvelle.domains import MARGIN, PROCESSES, SEQUENCES, within_domains
 from volvelle.errors import DescriptionError
+from volvelle.questions.machine import Changes
 from volvelle.studies.answers.answers import Answers, answer
 from volvelle.studies.answers.invert import Inversion, invert
 from volvelle.studies.design_space.accounts import Accounts
@@ -17,7 +18,6 @@ from volvelle.studies.sweep.local import cores, run_local
 from volvelle.studies.sweep.manifest import Results, open_results
 from volvelle.studies.sweep.query import check_engines
 from volvelle.verbs.other_machine import numbers_of
-from volvelle.verbs.what_if import Changes
 
 Study = Path | str | Mapping[str, object] | DesignStudy
 """A study, its file, or its fields."""

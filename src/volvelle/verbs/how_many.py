@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, gcd, lcm, prod
-from typing import Annotated, Any
 
 import numpy as np
 
 from volvelle.applications.training.evidence import RangeBasis, step_basis
+from volvelle.base.python_function import asks
 from volvelle.catalogue.prices import owned_costs
-from volvelle.domains import DAYS, EXPERT_LOAD, MARGIN, PRICE, SEQUENCES, TOKENS, WIDTH, within_domains
+from volvelle.domains import PRICE
 from volvelle.economics.step_cost import TimedStep
 from volvelle.economics.training_run import TrainingRun, run_tokens
 from volvelle.errors import DescriptionError
@@ -22,17 +22,14 @@ from volvelle.mapping.lowered_model import step_flops
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
 from volvelle.quantities import DAY
+from volvelle.questions.plan import HowManyQuestion
 from volvelle.search.exhaustive import fastest
 from volvelle.search.least_time import product_seconds
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.any_count import AskedOfCounts
-from volvelle.verbs.command_words import in_command_words
+from volvelle.verbs.any_count import on_any_count
 from volvelle.verbs.estimate import run_of
-from volvelle.verbs.named import Folder, Model
 from volvelle.verbs.trained import Trained, trained
-from volvelle.verbs.what_if import Changes
-from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
 _UNIT = 8
@@ -123,57 +120,25 @@ class Sizing(Presentable):
         return int(self.step.model.sizes.get("position", 1))
 
 
-@in_command_words
-@within_domains
-def how_many(
-    model: Model | Workload,
-    *,
-    on: str,
-    tokens: Annotated[str | float, TOKENS],
-    days: Annotated[float | None, DAYS] = None,
-    usd: Annotated[str | float | None, PRICE] = None,
-    batch: Annotated[int | None, SEQUENCES] = None,
-    sequence: Annotated[int | None, WIDTH] = None,
-    element: str = "bf16",
-    expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
-    offload: bool = False,
-    stack: str = "",
-    margin: Annotated[str | float | None, MARGIN] = None,
-    set: Changes | None = None,  # noqa: A002 - the option's name
-    catalogue: Folder = None,
-    progress: Callable[[int, int], None] | None = None,
-    **considered: Any,
-) -> Sizing:
-    """The fewest accelerators of a kind of machine that train on all tokens by a date, or within a budget.
+@asks(HowManyQuestion)
+def how_many(question: HowManyQuestion) -> Sizing:
+    """Return the fewest GPUs of a kind of machine that train on all tokens by a date, or within a budget.
 
-    `on` names the machine without a count; it grows by whole nodes. `days` include failures, checkpoints and restarts
-    at the rates of other clusters; `usd` does not. Times do not fall steadily with the count, because a layout must
-    divide it. A first pass therefore looks at 8 to 16 sizes per doubling, up to one that suffices. A second pass looks
-    at every size between the lower bound and that size; if they are more than 2,000, at multiples of more nodes
-    (`searched`). Then a few sizes up to a quarter larger are tried for a cheaper one. A budget alone needs the first
-    pass only: the cost hardly changes between its sizes. Without a batch, a step has four million tokens. Layouts are
-    restricted, and numbers of the machine set, as in `plan`. `progress` receives the number of sizes looked at and the
-    current size.
+    The machine grows by whole nodes. `days` include failures, checkpoints and restarts at the rates of other clusters;
+    `usd` does not. Times do not fall steadily with the GPU count, because a layout must divide it. A first pass
+    therefore looks at 8 to 16 sizes per doubling, up to one that suffices. A second pass looks at every size between
+    the lower bound and that size; if they are more than 2,000, at multiples of more nodes (`searched`). Then a few
+    sizes up to a quarter larger are tried for a cheaper one. A budget alone needs the first pass only: the cost hardly
+    changes between its sizes. Without a batch, a step has four million tokens. `progress` receives the number of sizes
+    looked at and the current size.
     """
+    days, usd = question.days, question.usd
     if days is None and usd is None:
         raise DescriptionError("how many for what? Give days, or usd, or both")
-    asked = AskedOfCounts(
-        model=model,
-        on=on,
-        considered=considered,
-        batch=batch,
-        sequence=sequence,
-        element=element,
-        expert_load=expert_load,
-        offload=offload,
-        stack=stack,
-        margin=margin,
-        changes=set,
-        catalogue=catalogue,
-    ).on_any_count(question="to ask how many")
+    asked = on_any_count(question, question.on, why="to ask how many")
     step = asked.step
-    amount = run_tokens(tokens, step.tokens)
-    counter = _Counter(step=step, space=asked.space, tokens=amount, machine=asked.machine, progress=progress)
+    amount = run_tokens(question.tokens, step.tokens)
+    counter = _Counter(step=step, space=asked.space, tokens=amount, machine=asked.machine, progress=question.progress)
     budget = None if usd is None else PRICE.read(usd, "usd")
 
     def in_time(size: Size) -> bool:
@@ -222,7 +187,7 @@ def how_many(
         cheapest = min(kept, key=lambda size: (size.usd, size.accelerators), default=None)
     return Sizing(
         model=step.model.name,
-        system=on,
+        system=question.on,
         step=step,
         tokens=amount,
         days=days,

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import log
-from typing import Literal, get_args
 
 from volvelle.applications.training.evidence import RangeBasis
 from volvelle.catalogue.residuals import measured_kind, pair_spread
@@ -15,13 +14,11 @@ from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.kinds import Kind, kind_of, kinds
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
+from volvelle.questions.plan import FRAMEWORKS, Framework
 from volvelle.search.exhaustive import Ranked, Ranking
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.training import TrainingStep
 
-Framework = Literal["megatron", "torchtitan", "deepspeed", "fsdp"]
-FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
-"""Frameworks whose launch flags can be written."""
 _TIED = 0.01
 """How much slower than another of the same degrees and kind a layout is shown as one with it."""
 _BIASED = 0.1

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log
 from statistics import NormalDist
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +23,11 @@ from volvelle.estimators.step_inputs import MemoryColumns, chance_of_room, memor
 from volvelle.estimators.uncertainty import TableEstimator, memory_error_column, sampled, suffices
 from volvelle.laws.model_error import chance_to_fit, fastest_of_several
 from volvelle.mapping.parallelism import MappingTable
+from volvelle.questions.plan import Rank
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.layouts import Layout
 from volvelle.workload.training import TrainingStep
 
-Rank = Literal["centre", "likely", "expected"]
-RANKS: tuple[Rank, ...] = get_args(Rank)
-"""By the central time; by the chance of being the fastest; by the mean time."""
 MOST = 256
 """Layouts that are compared at most, the fastest by prediction."""
 NEGLIGIBLE = 0.05

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from volvelle.catalogue.prices import PriceModel
 from volvelle.domains import DEGREE, LIMIT, SEQUENCES, WIDTH, within_domains
+from volvelle.economics.price_book import PriceModel
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.estimators.dataflow.stated_problem import StatedMapping
 from volvelle.estimators.result import Range
@@ -14,6 +14,7 @@ from volvelle.interchange.workload_form import AssumptionsForm
 from volvelle.interchange.yaml_file import read_form
 from volvelle.presentable import Presentable
 from volvelle.quantities import numbered
+from volvelle.questions.machine import Changes
 from volvelle.search.graph.answer import MappingAnswer
 from volvelle.search.graph.sharding import Objective
 from volvelle.studies.mapped.graphs import read_graph_argument
@@ -25,7 +26,7 @@ from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
 from volvelle.verbs.question import machines_of
 from volvelle.verbs.remedies.mappings import mapping_remedies
-from volvelle.verbs.what_if import Changes, beside_baseline
+from volvelle.verbs.what_if import keyword_baseline
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.graph import Workload
 from volvelle.workload.operations import Phase
@@ -75,7 +76,7 @@ class MapAnswer(Presentable):
 
 @in_command_words
 @within_domains
-@beside_baseline
+@keyword_baseline
 def map(  # noqa: A001 - the verb's name
     graph: str | Path | Transformer | Workload,
     *,

@@ -1,5 +1,6 @@
 """What names stand for: a catalogue, a machine or a model may be given as it is, or by its name."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -8,14 +9,14 @@ from volvelle.catalogue.saved_file import is_yaml_name
 from volvelle.errors import DescriptionError, brief
 from volvelle.estimators.calibration import with_margin
 from volvelle.input_limits import other_reader
+from volvelle.questions.machine import Changes
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.what_if import Changes
 from volvelle.workload.families.shape import TRAINING_LENGTH, Transformer, training_length
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Workload
 
-Folder = Catalogue | Path | str | None
-"""A catalogue, a folder of one's own that is looked at before the package's, or the package's alone."""
+Folder = Catalogue | Path | str | Sequence[Path | str] | None
+"""A catalogue, or folders of the user that are searched before the catalogue of the package."""
 Machine = Cluster | str
 """A cluster, or its name and accelerators, like ``dgx-h100/64``."""
 Model = Transformer | Path | str
@@ -24,10 +25,16 @@ NO_BATCH = "no batch is given; give --batch, the sequences per step: e.g. --batc
 
 
 def catalogue_of(given: Folder) -> Catalogue:
-    """The catalogue to look names up in."""
-    if isinstance(given, Catalogue):
-        return given
-    return Catalogue(*([Path(given)] if given else []))
+    """Return the catalogue to look names up in."""
+    several = (given,) if given is None or isinstance(given, Catalogue | Path | str) else tuple(given)
+    catalogues = [one for one in several if isinstance(one, Catalogue)]
+    if catalogues:
+        if len(several) > 1:
+            raise DescriptionError(
+                "a catalogue and something beside it are given; give the catalogue alone, or folders"
+            )
+        return catalogues[0]
+    return Catalogue(*(Path(folder) for folder in several if folder is not None and not isinstance(folder, Catalogue)))
 
 
 def cluster_of(

@@ -9,11 +9,11 @@ import numpy as np
 from volvelle.catalogue import Catalogue
 from volvelle.domains import FACTOR, NumberDomain
 from volvelle.errors import DescriptionError, UnknownNameError, brief, plainly
+from volvelle.questions.machine import Changes
 from volvelle.spread import Figure
 from volvelle.studies.design_space.fields import dimension_place, field_names, numeric_field, value_of, with_values
 from volvelle.studies.design_space.structure import machine, structural_domain, structural_names
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.what_if import Changes
 
 _TIMES = re.compile(r"(?:[x×]\s*(?P<after>[\d.eE+-]+)|(?P<before>[\d.eE+-]+)\s*[x×])")
 _TIERS = {"chip.memory": "memories.0", "chip.expansion": "memories.1"}

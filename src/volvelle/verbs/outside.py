@@ -39,7 +39,7 @@ def refuse_outside(
     raise OutsideDomainError(
         f"no calibration run is like {step.model.name!r} on {cluster.name!r} in {' and '.join(left)}, and the "
         f"{100 * span.level:.0f} % range would be a factor of {span.high / span.low:.1f} wide; any of these brings the "
-        f"question back ({ways}), and so do runs of your own (volvelle calibrate from); --anyway, or anyway=True, "
+        f"question back ({ways}), and so do runs of your own (volvelle calibrate from); --anyway "
         "answers with the wide range"
     )
 

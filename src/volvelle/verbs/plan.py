@@ -1,17 +1,19 @@
 """The best layouts of a model on a machine, ranked, and why the first is first."""
 
+import shlex
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import RangeBasis, step_basis
+from volvelle.base.python_function import asks
 from volvelle.catalogue.prices import owned_costs
 from volvelle.catalogue.residuals import LayoutPairs, layout_pairs
-from volvelle.domains import EXPERT_LOAD, MARGIN, RESULTS, SEQUENCES, TOKENS, WIDTH, within_domains
+from volvelle.domains import within_domains
 from volvelle.economics.training_run import TrainingRun, run_tokens
 from volvelle.errors import DescriptionError, MappingError, MissingFigureError, UnknownNameError
 from volvelle.estimators.result import TrainingEstimate
@@ -22,24 +24,23 @@ from volvelle.mapping.kinds import Kind
 from volvelle.mapping.parallelism import CHOICES, Schedule
 from volvelle.presentable import Presentable
 from volvelle.quantities import percent
+from volvelle.questions.plan import Framework, PlanQuestion, Rank
 from volvelle.search.exhaustive import Ranking, search
 from volvelle.search.sensitivity import Sensitivity, sensitivity
 from volvelle.search.space import Space, usual_context, usual_gaps
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference, side_of
 from volvelle.verbs.estimate import run_of
-from volvelle.verbs.layouts import Framework, Layout, Layouts, known_faults, launch_flags
-from volvelle.verbs.likely_best import Rank, contenders, contest, with_chances_to_fit
-from volvelle.verbs.named import NO_BATCH, Folder, Machine, Model, catalogue_of, cluster_of, forward_pass
+from volvelle.verbs.layouts import Layout, Layouts, known_faults, launch_flags
+from volvelle.verbs.likely_best import contenders, contest, with_chances_to_fit
+from volvelle.verbs.named import NO_BATCH, catalogue_of, cluster_of, forward_pass
 from volvelle.verbs.outside import refuse_outside
 from volvelle.verbs.settling import Settling, settling
 from volvelle.verbs.trained import Trained, trained
-from volvelle.verbs.training_step import split_off_tuning, training_step
-from volvelle.verbs.ways_out import DeadEnd, command_of, dead_end
-from volvelle.verbs.what_if import Changes, beside_baseline
+from volvelle.verbs.training_step import training_step
+from volvelle.verbs.ways_out import DeadEnd, dead_end
+from volvelle.verbs.what_if import beside_baseline
 from volvelle.workload.families.shape import Transformer
-from volvelle.workload.graph import Workload
 from volvelle.workload.training import TrainingStep
 
 _KEPT = 1000
@@ -167,66 +168,41 @@ class Plan(WithStepFigures, Presentable):
         return self.explained[0] if self.explained else None
 
 
-@in_command_words
-@within_domains
+@asks(PlanQuestion)
 @beside_baseline
-def plan(
-    model: Model | Workload,
-    *,
-    on: Machine,
-    batch: Annotated[int | None, SEQUENCES] = None,
-    sequence: Annotated[int | None, WIDTH] = None,
-    element: str = "bf16",
-    expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
-    offload: bool = False,
-    space: Space | None = None,
-    framework: Framework | None = None,
-    top: Annotated[int, RESULTS] = 4,
-    stack: str = "",
-    margin: Annotated[str | float | None, MARGIN] = None,
-    tokens: Annotated[str | float | None, TOKENS] = None,
-    set: Changes | None = None,  # noqa: A002 - the option's name
-    rank: Rank = "centre",
-    anyway: bool = False,
-    catalogue: Folder = None,
-    progress: Callable[[int], None] | None = None,
-    **considered: Any,
-) -> Plan:
-    """Rank every layout of a model on a machine; the `top` fastest that do not tie are kept.
+def plan(question: PlanQuestion) -> Plan:
+    """Return the layouts of a model on a machine in their order; the `top` fastest that do not tie are kept.
 
-    `batch` is the sequences per step, `sequence` the tokens of each (8,192, or the model's context where that is
-    shorter). Any field of a layout may be given a value or several to consider (``tensor=(4, 8), zero=1``), the usual
-    ones where none are given; or a `space` says all of it. With
-    `offload`, host memory is considered too; with a `framework`, only what it knows. `stack` is the software that
-    trains, by default the usual one of the chip; `margin` the share of memory left free. `progress` is told how many
-    layouts were looked at. With `tokens` to train on in all, the plan has the whole run of the first layout too. What
-    is trained, by which optimiser and in which types is said as in `training_step`: ``lora=16, optimizer="lion"``.
-
-    `rank` orders the layouts that are kept: by central times, by chances of being the fastest (``"likely"``) or by mean
-    times (``"expected"``).
-
-    `set` gives numbers of the machine other values (``{"scale_up.rate": "2x"}``); the plan then has that of the machine
-    as it is beside. What `estimate` refuses of the first layout unless it is asked `anyway`, this does too.
+    Any field of a layout may be given a value or several to consider (``tensor=(4, 8), zero=1``); the usual values are
+    searched for the others. `rank` orders the layouts that are kept by predicted time, by the probability of being the
+    fastest (``"likely"``) or by mean time (``"expected"``). With a `framework`, only layouts that it can run are
+    considered. `progress` is called with the number of layouts looked at. With `tokens`, the plan contains the whole
+    run of the first layout. `set` changes fields of the machine; the plan then contains the plan for the unchanged
+    machine as its `baseline`. A first layout that `estimate` would reject is rejected unless `anyway` is true.
     """
-    if batch is None:
+    if question.batch is None:
         raise DescriptionError(NO_BATCH)
-    known = catalogue_of(catalogue)
-    shape, forward, notes = forward_pass(model, known, sequence)
-    cluster = cluster_of(on, known, stack=stack, margin=margin, changes=set)
+    known = catalogue_of(question.catalogue)
+    shape, forward, notes = forward_pass(question.model, known, question.sequence)
+    stack, margin, changes = question.software, question.margin, question.set
+    cluster = cluster_of(question.on, known, stack=stack, margin=margin, changes=changes)
     length = int(forward.sizes.get("position", 1))
-    recipe, considered = split_off_tuning(considered)
+    recipe, framework = question.recipe, question.framework
     if framework == "fsdp":  # Accelerate exchanges gradients in the type of the products
-        recipe = {"gradients": element, **recipe}
-    step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
-    if tokens is not None:
-        run_tokens(tokens, step.tokens)
+        recipe = {"gradients": question.element, **recipe}
+    step = training_step(
+        forward, batch=question.batch, element=question.element, expert_load=question.expert_load, **recipe
+    )
+    if question.tokens is not None:
+        run_tokens(question.tokens, step.tokens)
+    space, considered = question.space, question.considered
     if space is None:
-        space = considered_space(considered, length, framework, offload=offload)
+        space = considered_space(considered, length, framework, offload=question.offload)
     elif considered:
         raise MappingError(f"both a space and {', '.join(sorted(considered))} are given; give one or the other")
     estimator = ClosedForm()
     start = time.perf_counter()
-    ranking = search(space, step, cluster, estimator, top=_KEPT, progress=progress)
+    ranking = search(space, step, cluster, estimator, top=_KEPT, progress=question.progress)
     seconds = time.perf_counter() - start
 
     asked = Plan(
@@ -244,22 +220,11 @@ def plan(
         notes=notes,
     )
     if not ranking.best:
-        typed = command_of(
-            model.name if isinstance(model, Workload | Transformer) else model,
-            batch=batch,
-            seq=sequence,
-            element=None if element == "bf16" else element,
-            expert_load=None if expert_load == 1.0 else expert_load,
-            stack=stack,
-            margin=margin,
-            set=set,
-            considered=considered,
-            **{name: value for name, value in recipe.items() if value},
-        )
-        named = isinstance(on, str) and framework is None
-        machine = (lambda name: cluster_of(name, known, stack=stack, margin=margin, changes=set)) if named else None
+        named = isinstance(question.on, str) and framework is None
+        machine = (lambda name: cluster_of(name, known, stack=stack, margin=margin, changes=changes)) if named else None
+        typed = shlex.join(question.typed(without=("on", "framework")))
         return replace(asked, dead_end=dead_end(typed, space, step, cluster, catalogue=known, machine=machine))
-    return _explained(asked, top, estimator, tokens, rank, anyway=anyway)
+    return _explained(asked, question.top, estimator, question.tokens, question.rank, anyway=question.anyway)
 
 
 def _explained(

@@ -2,26 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any
+from typing import Any
 
+from volvelle.base.python_function import asks
 from volvelle.catalogue import Catalogue
-from volvelle.domains import EXPERT_LOAD, MARGIN, SEQUENCES, WIDTH, within_domains
 from volvelle.errors import DescriptionError, MappingError, UnknownNameError
 from volvelle.mapping.axes import DATA, TAKING
 from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.questions.machine import Changes
+from volvelle.questions.training import LaidOutStep
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.command_words import in_command_words
-from volvelle.verbs.named import NO_BATCH, Folder, Machine, Model, catalogue_of, cluster_of, forward_pass
+from volvelle.verbs.named import NO_BATCH, Machine, catalogue_of, cluster_of, forward_pass
 from volvelle.verbs.remedies.layouts import Machines, layout_remedies
-from volvelle.verbs.training_step import split_off_tuning, training_step
-from volvelle.verbs.what_if import Changes
-from volvelle.workload.graph import Workload
+from volvelle.verbs.training_step import training_step
 from volvelle.workload.training import TrainingStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What is trained, on which machine, and how it is laid out there."""
+class ResolvedStep:
+    """What is trained, on which machine, and how it is laid out there, with every name looked up."""
 
     model: str
     step: TrainingStep
@@ -31,37 +30,29 @@ class Question:
     """Defaults that were used."""
 
 
-@in_command_words
-@within_domains
-def question_of(
-    model: Model | Workload,
-    *,
-    on: Machine,
-    batch: Annotated[int | None, SEQUENCES] = None,
-    mapping: ParallelMapping | None = None,
-    sequence: Annotated[int | None, WIDTH] = None,
-    element: str = "bf16",
-    expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
-    stack: str = "",
-    margin: Annotated[str | float | None, MARGIN] = None,
-    set: Changes | None = None,  # noqa: A002 - the option's name
-    catalogue: Folder = None,
-    **choices: Any,
-) -> Question:
-    """A question as `estimate` takes it: step, machine and layout."""
-    if batch is None:
+def resolved_step(question: LaidOutStep) -> ResolvedStep:
+    """Return the step, the machine and the layout that a question names."""
+    if question.batch is None:
         raise DescriptionError(NO_BATCH)
-    known = catalogue_of(catalogue)
-    cluster = cluster_of(on, known, stack=stack, margin=margin, changes=set)
-    _, forward, notes = forward_pass(model, known, sequence)
-    recipe, choices = split_off_tuning(choices)
-    step = training_step(forward, batch=batch, element=element, expert_load=expert_load, **recipe)
-    machine = machines_of(on, known, stack=stack, margin=margin, changes=set)
+    known = catalogue_of(question.catalogue)
+    stack, margin, changes = question.software, question.margin, question.set
+    cluster = cluster_of(question.on, known, stack=stack, margin=margin, changes=changes)
+    _, forward, notes = forward_pass(question.model, known, question.sequence)
+    step = training_step(
+        forward, batch=question.batch, element=question.element, expert_load=question.expert_load, **question.recipe
+    )
+    mapping = question.mapping
     if mapping is None:
-        mapping = layout_of(step, cluster, choices, machine)
-    elif choices:
-        raise MappingError(f"both a mapping and {', '.join(sorted(choices))} are given; give one or the other")
-    return Question(model=forward.name, step=step, cluster=cluster, mapping=mapping, notes=notes)
+        machine = machines_of(question.on, known, stack=stack, margin=margin, changes=changes)
+        mapping = layout_of(step, cluster, question.layout, machine)
+    elif question.stated_fields:
+        stated = ", ".join(sorted(question.stated_fields))
+        raise MappingError(f"both a mapping and {stated} are given; give one or the other")
+    return ResolvedStep(model=forward.name, step=step, cluster=cluster, mapping=mapping, notes=notes)
+
+
+question_of = asks(LaidOutStep)(resolved_step)
+"""Return the step, the machine and the layout, from keyword arguments as `estimate` takes them."""
 
 
 def machines_of(

@@ -24,10 +24,10 @@ from volvelle.estimators.trace_replay.replayed import replayed
 from volvelle.estimators.trace_replay.under_uncertainty import ReplayRange, replay_range
 from volvelle.interchange.traces.reading import read_trace
 from volvelle.presentable import Presentable
+from volvelle.questions.machine import Changes
 from volvelle.spread import Figure
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
-from volvelle.verbs.what_if import Changes
 from volvelle.workload.elements import ELEMENT_BYTES
 from volvelle.workload.trace.values import Coverage, Trace, coverage, not_understood
 

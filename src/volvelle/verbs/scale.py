@@ -1,35 +1,30 @@
 """How a model's training scales: the best layout at every count of accelerators, its efficiency, and what breaks it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isclose
-from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from volvelle.applications.training.evidence import RangeBasis, step_basis
+from volvelle.base.python_function import asks
 from volvelle.catalogue.residuals import Residual, residuals
-from volvelle.domains import ACCELERATORS, EXPERT_LOAD, MARGIN, SEQUENCES, WIDTH, within_domains
-from volvelle.errors import DescriptionError, MappingError, MissingFigureError, brief
+from volvelle.errors import DescriptionError, MappingError, MissingFigureError
 from volvelle.estimators.result import Range, RangedFigure
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
 from volvelle.quantities import BYTES, show
+from volvelle.questions.scale import Growth, ScaleQuestion
 from volvelle.search.exhaustive import lightest, search
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.any_count import STEP_TOKENS, AskedOfCounts
-from volvelle.verbs.command_words import in_command_words
-from volvelle.verbs.named import Folder, Model
-from volvelle.verbs.what_if import Changes, beside_baseline
-from volvelle.workload.graph import Workload
+from volvelle.verbs.any_count import STEP_TOKENS, on_any_count
+from volvelle.verbs.what_if import beside_baseline
 from volvelle.workload.training import TrainingStep
 
-Growth = Literal["strong", "weak"]
-"""Strong: the same batch on more chips. Weak: a batch that grows with them."""
-_TOKENS_A_CHIP = 4096
+_TOKENS_PER_GPU = 4096
 """Of the batch, where none is given and it grows."""
 HALF = 0.5
 """Efficiency below which scaling is said to break."""
@@ -162,65 +157,32 @@ class Scaling(Presentable):
         return max(grown, key=lambda name: grown[name], default="")
 
 
-@in_command_words
-@within_domains
+@asks(ScaleQuestion)
 @beside_baseline
-def scale(
-    model: Model | Workload,
-    *,
-    on: str,
-    first: Annotated[int, ACCELERATORS] = 8,
-    last: Annotated[int, ACCELERATORS] = 4096,
-    growth: Growth = "strong",
-    batch: Annotated[int | None, SEQUENCES] = None,
-    sequence: Annotated[int | None, WIDTH] = None,
-    element: str = "bf16",
-    expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
-    offload: bool = False,
-    stack: str = "",
-    margin: Annotated[str | float | None, MARGIN] = None,
-    set: Changes | None = None,  # noqa: A002 - the option's name
-    catalogue: Folder = None,
-    progress: Callable[[int], None] | None = None,
-    **considered: Any,
-) -> Scaling:
-    """The best layout of a model at every doubling of accelerators from `first` to `last`.
+def scale(question: ScaleQuestion) -> Scaling:
+    """Return the best layout of a model at every doubling of GPUs from `first` to `last`.
 
-    `on` names the machine without a count. With `growth` strong every count trains on the same batch, by default four
-    million tokens; with weak the batch is that of the `first` count and grows with the chips, by default 4,096 tokens a
-    chip. Layouts are restricted, and numbers of the machine set, as in `plan`. `progress` is told each count.
+    With strong `growth` every size trains on the same batch, by default four million tokens. With weak growth the batch
+    grows with the GPUs from the batch of the `first` size, by default 4,096 tokens per GPU. `progress` is called with
+    each GPU count.
     """
+    first, last, growth = question.first, question.last, question.growth
     if last < first:
         raise DescriptionError(f"last is {last}, fewer than the {first} of first; give them in order")
-    if growth not in ("strong", "weak"):
-        raise DescriptionError(f"growth is {brief(growth)}; it must be strong (the same batch) or weak (a growing one)")
-    tokens = STEP_TOKENS if growth == "strong" else _TOKENS_A_CHIP * first
-    asked = AskedOfCounts(
-        model=model,
-        on=on,
-        considered=considered,
-        batch=batch,
-        sequence=sequence,
-        element=element,
-        expert_load=expert_load,
-        offload=offload,
-        stack=stack,
-        margin=margin,
-        changes=set,
-        catalogue=catalogue,
-    ).on_any_count(question="and give first and last", tokens=tokens, apart=f" on {first}")
+    tokens = STEP_TOKENS if growth == "strong" else _TOKENS_PER_GPU * first
+    asked = on_any_count(question, question.on, why="and give first and last", tokens=tokens, apart=f" on {first}")
     step = asked.step
     points = []
     for count in _counts(first, last):
-        if progress is not None:
-            progress(count)
+        if question.progress is not None:
+            question.progress(count)
         grown = step if growth == "strong" else replace(step, batch=max(1, step.batch * count // first))
         cluster = asked.machine(count)
         points.append(_point(grown, cluster, asked.space))
     family, parameters = cluster.chip.family, float(step.model.parameters())
     return Scaling(
         model=step.model.name,
-        system=on,
+        system=question.on,
         growth=growth,
         step=step,
         sequence=asked.sequence,
@@ -230,7 +192,7 @@ def scale(
                 (
                     run
                     for run in residuals()
-                    if (run.family, run.element) == (family, element)
+                    if (run.family, run.element) == (family, question.element)
                     and isclose(run.parameters, parameters, rel_tol=_SAME_MODEL)
                 ),
                 key=lambda run: (run.chips, run.source),

@@ -1,7 +1,6 @@
 """When nothing fits: by how much, and the smallest changes with which something would, each as a command."""
 
-import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -14,12 +13,10 @@ from volvelle.catalogue.stacks import stacks_run_on
 from volvelle.economics.step_cost import TimedStep
 from volvelle.errors import MappingError, VolvelleError
 from volvelle.estimators.training.closed_form import ClosedForm
-from volvelle.mapping.parallelism import CHOICES
 from volvelle.search.exhaustive import Ranked, fastest, lightest, search
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.training_step import lighter_steps
-from volvelle.verbs.what_if import Changes
 from volvelle.workload.training import TrainingStep
 
 _DOUBLINGS = 10
@@ -55,27 +52,6 @@ class DeadEnd:
     lightest: Ranked | None
     ways_out: tuple[WayOut, ...]
     """Those whose step costs least first, those of unknown cost last."""
-
-
-def command_of(
-    model: object,
-    *,
-    considered: Mapping[str, Any],
-    set: Changes | None = None,  # noqa: A002 - the option's name
-    **options: object,
-) -> str:
-    """The question as it is typed, but for the machine: options that say nothing are left out."""
-    words = ["volvelle", "plan", str(model)]
-    for name, value in options.items():
-        joined = ",".join(map(str, value)) if isinstance(value, list | tuple) else value
-        words += [f"--{name.replace('_', '-')}", str(joined)] if joined not in (None, "") else []
-    for path, value in (set or {}).items():
-        words += ["--set", f"{path}={value}"]
-    for choice in CHOICES:
-        given = considered.get(choice.name)
-        values = given if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
-        words += [word for value in values if value is not None for word in choice.typed(value)]
-    return shlex.join(words)
 
 
 def dead_end(

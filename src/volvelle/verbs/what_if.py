@@ -1,23 +1,36 @@
-"""What if a machine had other numbers: as it is typed, and beside the machine as it is."""
+"""What if a machine had other numbers: the answer for the changed machine, with the answer for the machine as it is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
-from volvelle.errors import DescriptionError, brief
+Asked = TypeVar("Asked")
+Answer = TypeVar("Answer")
+
+
+def beside_baseline(answer: Callable[[Asked], Answer]) -> Callable[[Asked], Answer]:
+    """Return a function that also answers for the machine as it is, if the question changes a field of the machine.
+
+    The answer has the other answer as its `baseline`.
+    """
+
+    @wraps(answer)
+    def both(question: Asked) -> Answer:
+        changed = answer(question)
+        if not cast("Any", question).set:
+            return changed
+        baseline = answer(cast("Any", question).changed(set=None))
+        return cast("Answer", replace(cast("Any", changed), baseline=baseline))
+
+    return both
+
 
 Arguments = ParamSpec("Arguments")
-Answer = TypeVar("Answer")
-Changes = Mapping[str, str | float]
-"""Field → ``2x``, ``+10%``, a quantity with its unit, or of what is no number, like ``chip``, a name."""
 
 
-def beside_baseline(verb: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
-    """A verb that asks about the machine as it is too, where its argument `set` says what were another.
-
-    The answer has that of the machine as it is as its `baseline`.
-    """
+def keyword_baseline(verb: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
+    """Do the same for a function of keyword arguments."""
 
     @wraps(verb)
     def asked(*given: Arguments.args, **named: Arguments.kwargs) -> Answer:
@@ -28,16 +41,3 @@ def beside_baseline(verb: Callable[Arguments, Answer]) -> Callable[Arguments, An
         return cast("Answer", replace(cast("Any", answer), baseline=as_it_is))
 
     return asked
-
-
-def read_changes(texts: tuple[str, ...]) -> dict[str, str]:
-    """Changes as they are typed, ``FIELD=VALUE`` each."""
-    found: dict[str, str] = {}
-    for text in texts:
-        field, equals, value = text.partition("=")
-        if not equals or not field.strip() or not value.strip():
-            raise DescriptionError(f"--set is {brief(text)}; write FIELD=VALUE, like scale_up.rate=2x")
-        if field.strip() in found:
-            raise DescriptionError(f"--set names {brief(field.strip())} twice; keep one")
-        found[field.strip()] = value.strip()
-    return found

@@ -3,17 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import log, sqrt
-from typing import Annotated, Any
 
 import numpy as np
 
 from volvelle.applications.training.own_runs import fit_own
+from volvelle.base.python_function import asks
 from volvelle.catalogue.benchmarks_to_run import BenchmarkToRun, benchmark_for
 from volvelle.catalogue.model_errors import model_error
 from volvelle.catalogue.own_spread import own_runs_spread, spread_of
 from volvelle.catalogue.residuals import layout_spreads
 from volvelle.catalogue.stacks import stack_entries
-from volvelle.domains import SAMPLES, SEED
 from volvelle.errors import MappingError, MissingExtraError
 from volvelle.estimators.calibration import calibrations_of
 from volvelle.estimators.layout_errors import difference_spread
@@ -32,8 +31,9 @@ from volvelle.laws.model_error import chance_of_order, error_beside_inputs
 from volvelle.laws.sensitivity import chance_of_settling
 from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
+from volvelle.questions.crosscheck import WhyUnsureQuestion
 from volvelle.spread import model_reach
-from volvelle.verbs.question import Question, question_of
+from volvelle.verbs.question import ResolvedStep, resolved_step
 from volvelle.verbs.settling import LAYOUTS, SURE, spread_of_measured
 
 _LEVEL = 0.8
@@ -84,26 +84,19 @@ class WhyUnsure:
     """Defaults that were used."""
 
 
-def why_unsure(
-    model: Any,
-    *,
-    against: str | ParallelMapping = "",
-    samples: Annotated[int, SAMPLES] = 4096,
-    seed: Annotated[int, SEED] = 0,
-    **question: Any,
-) -> WhyUnsure:
-    """Shares of the doubt of a step's time, asked as `estimate` is, by input; the model's own error is one of them.
+@asks(WhyUnsureQuestion)
+def why_unsure(question: WhyUnsureQuestion) -> WhyUnsure:
+    """Return the shares of the uncertainty of a step time, by input; the model's own error is one of them.
 
-    With `against`, another layout or a few words for it (``"tp8 pp4 zero1"``), the doubt is that of the difference
-    of both. `samples` is a power of two where Sobol points are installed.
+    With `against`, another layout or a few words for it (``"tp8 pp4 zero1"``), the uncertainty is the uncertainty of
+    the difference of both.
     """
-    asked = question_of(model, **question)
+    asked = resolved_step(question)
     other = None
+    against, samples, seed = question.against, question.samples, question.seed
     if against:
-        layouts = {*ParallelMapping.__dataclass_fields__, "mapping"}
-        plain = {name: value for name, value in question.items() if name not in layouts}
-        words = {"mapping": against} if isinstance(against, ParallelMapping) else read_layout_words(against)
-        other = question_of(model, **plain, **words)
+        fields = {"mapping": against} if isinstance(against, ParallelMapping) else read_layout_words(against)
+        other = resolved_step(question.with_layout(**fields))
     estimator = ClosedForm()
     times = [estimator.estimate(one.step, one.cluster, one.mapping) for one in (asked, other) if one is not None]
     for found in times:
@@ -154,7 +147,7 @@ def _sampler(samples: int, seed: int) -> Sampler:
     return ScrambledSobol(samples, seed)
 
 
-def _answer(asked: Question, other: Question | None, estimator: ClosedForm) -> Callable[[Sampler], Column]:
+def _answer(asked: ResolvedStep, other: ResolvedStep | None, estimator: ClosedForm) -> Callable[[Sampler], Column]:
     """The logarithm of the time, or of one time over another, on the machines that a sampler draws."""
     centres = {
         one.mapping: estimator.estimate(one.step, one.cluster, one.mapping).time
@@ -162,7 +155,7 @@ def _answer(asked: Question, other: Question | None, estimator: ClosedForm) -> C
         if one is not None
     }
 
-    def logs(one: Question, sampler: Sampler) -> Column:
+    def logs(one: ResolvedStep, sampler: Sampler) -> Column:
         variants, _ = sampled(one.cluster, sampler=sampler)
         table = estimator.table(one.step, variants, MappingTable.of([one.mapping]))
         load, _ = load_column(
@@ -179,7 +172,7 @@ def _answer(asked: Question, other: Question | None, estimator: ClosedForm) -> C
 
 
 def _own_error(
-    asked: Question, error: StepError, inputs: float, *, mixture: bool, other: Question | None
+    asked: ResolvedStep, error: StepError, inputs: float, *, mixture: bool, other: ResolvedStep | None
 ) -> tuple[float, str, str]:
     """One standard deviation of the model's error beside that of inputs, what it is called, and what it rests on."""
     if other is not None:
@@ -201,7 +194,7 @@ def _rests_on(error: StepError, family: str) -> str:
     return f"{regime.rows} calibration rows of {regime.sources} publications, each left out of the fit in turn"
 
 
-def _kept(asked: Question, other: Question | None, whole: float) -> float:
+def _kept(asked: ResolvedStep, other: ResolvedStep | None, whole: float) -> float:
     """Share of the whole variance that measuring it leaves, of a time or of a difference.
 
     Runs of both layouts measure their difference itself, as well as runs repeat. One run of a layout tells what its
@@ -214,7 +207,7 @@ def _kept(asked: Question, other: Question | None, whole: float) -> float:
     return min(1.0, wider**2 * after / whole)
 
 
-def levels_of_error(asked: Question) -> tuple[float, float, float]:
+def levels_of_error(asked: ResolvedStep) -> tuple[float, float, float]:
     """Variance of ln(measured / predicted) of a step that its machine brings, and that each run brings by itself.
 
     By what is open of the constants that the step feels; with unknown software, by publications on such chips. Last, by

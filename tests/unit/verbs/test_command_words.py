@@ -34,5 +34,5 @@ def test_an_argument_by_both_words_is_refused() -> None:
 
 
 def test_a_word_that_is_none_is_told_with_those_that_are() -> None:
-    with pytest.raises(DescriptionError, match="recompute is 'some'; it may be none, selective, full, light"):
+    with pytest.raises(DescriptionError, match="recompute is 'some'; it must be 'none', 'selective', 'full', 'light'"):
         volvelle.estimate("llama3-8b", on="dgx-h100/16", batch=64, recompute="some")

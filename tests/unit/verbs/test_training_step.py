@@ -6,8 +6,8 @@ import pytest
 
 import volvelle
 from volvelle.errors import DescriptionError, MappingError, UnknownNameError
+from volvelle.questions.plan import PlanQuestion
 from volvelle.verbs.plan import launch
-from volvelle.verbs.ways_out import command_of
 
 LAYOUT = {"on": "dgx-h100/8", "batch": 16, "sequence": 2048, "zero": 1, "recompute": volvelle.Recompute.FULL}
 
@@ -53,7 +53,7 @@ def test_documents_are_packed_from_text_or_from_a_file(tmp_path: Path) -> None:
         ({"lora_targets": "q"}, DescriptionError, "without a rank"),
         ({"lora": 0}, DescriptionError, "lora is 0; it must be a whole number from 1"),
         ({"optimizer": "adamw"}, UnknownNameError, "optimizer"),
-        ({"master": "fp8"}, UnknownNameError, "master weights"),
+        ({"master": "fp8"}, UnknownNameError, "master"),
         ({"gradients": "fp8"}, UnknownNameError, "gradients"),
         ({"lengths": "4096"}, DescriptionError, "does not fit a sequence of 2048"),
         ({"lengths": "no-such-file"}, DescriptionError, "is no file"),
@@ -80,8 +80,8 @@ def test_where_nothing_fits_adapters_are_a_way_out() -> None:
 
 def test_options_are_written_as_they_are_typed() -> None:
     given = {"qlora": 8, "lora_targets": ("q", "v"), "freeze": (), "margin": 0.0, "optimizer": "lion"}
-    assert command_of("llama3-8b", considered={}, **given) == (
-        "volvelle plan llama3-8b --qlora 8 --lora-targets q,v --margin 0.0 --optimizer lion"
+    assert PlanQuestion("llama3-8b", on="dgx-h100/8", **given).command_line == (
+        "volvelle plan llama3-8b --on dgx-h100/8 --margin 0.0 --qlora 8 --lora-targets q,v --optimizer lion"
     )
 
 

@@ -23,7 +23,7 @@ class _Changes(click.Option):
         texts: tuple[str, ...] = super().process_value(ctx, value)
         if not texts:
             return None
-        from volvelle.verbs.what_if import read_changes  # noqa: PLC0415 - keeps start-up short
+        from volvelle.questions.machine import read_changes  # noqa: PLC0415 - keeps start-up short
 
         return read_changes(texts)
 

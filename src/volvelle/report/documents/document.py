@@ -12,6 +12,8 @@ from typing import Any
 from pydantic import AliasPath, BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticUndefined, to_json
 
+from volvelle.base.settings import settings_in_use
+
 VERSION = 2
 """Of the format of all documents; it rises when a key is renamed or changes its meaning."""
 
@@ -32,6 +34,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     ),
     "collective": ("volvelle.report.documents.collective:CollectiveDocument",),
     "compare": ("volvelle.report.documents.compare:CompareDocument",),
+    "config": ("volvelle.report.documents.config:ConfigDocument",),
     "cost": ("volvelle.report.documents.cost:CostDocument",),
     "crosscheck": (
         "volvelle.report.documents.crosscheck:CrossCheckDocument",
@@ -87,7 +90,10 @@ def json_text(verb: str, value: object, *, exclude_none: bool = False) -> str:
     """
     document = value if isinstance(value, BaseModel | Mapping) else _classes(verb)[0].model_validate(value)
     body = json.loads(to_json(document, inf_nan_mode="null", exclude_none=exclude_none))
-    return json.dumps({"version": VERSION, "verb": verb, **body}, indent=2, allow_nan=False)
+    used = settings_in_use().values()
+    settings = {one.key: {"value": json.loads(to_json(one.value)), "file": str(one.file)} for one in used}
+    configuration = {"configuration": settings} if settings else {}
+    return json.dumps({"version": VERSION, "verb": verb, **body, **configuration}, indent=2, allow_nan=False)
 
 
 def _classes(verb: str) -> list[type[BaseModel]]:
@@ -98,12 +104,13 @@ def _classes(verb: str) -> list[type[BaseModel]]:
 def schema(verb: str) -> dict[str, Any]:
     """The JSON Schema of everything that a verb prints."""
     header = {"version": {"const": VERSION}, "verb": {"const": verb}}
+    configuration = {"type": "object", "description": "Defaults from configuration files, if any were used."}
     parts: list[dict[str, Any]] = []
     definitions: dict[str, Any] = {}
     for document in _classes(verb):
         part = TypeAdapter(document).json_schema(mode="serialization")
         definitions |= part.pop("$defs", {})
-        part["properties"] = {**header, **part["properties"]}
+        part["properties"] = {**header, **part["properties"], "configuration": configuration}
         part["required"] = [*header, *part.get("required", ())]
         parts.append(part)
     if not parts:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from volvelle.catalogue import Catalogue
-from volvelle.catalogue.prices import PriceBook, PriceModel
+from volvelle.catalogue.prices import PriceBook
 from volvelle.economics.cost_breakdown import CostBreakdown
-from volvelle.economics.price_book import End
+from volvelle.economics.price_book import End, PriceModel
 from volvelle.errors import OutsideDomainError
 from volvelle.estimators.result import Range
 from volvelle.search.graph.answer import MappedPlan

@@ -19,6 +19,7 @@ from volvelle.estimators.rates import SustainedRates
 from volvelle.estimators.result import Range, RangedFigure
 from volvelle.laws.collectives import bus_rate
 from volvelle.presentable import Presentable
+from volvelle.questions.machine import Changes
 from volvelle.spread import Figure
 from volvelle.system.cluster import Cluster
 from volvelle.system.topologies.base import doublings
@@ -26,7 +27,7 @@ from volvelle.verbs.collective.flows import FlowAnswer, FlowQuestion, flow_answe
 from volvelle.verbs.collective.group import Group, groups_of, members_of
 from volvelle.verbs.collective.library_choice import LibraryChoice, library_choices
 from volvelle.verbs.named import Folder, Machine, catalogue_of, cluster_of
-from volvelle.verbs.what_if import Changes, beside_baseline
+from volvelle.verbs.what_if import keyword_baseline
 from volvelle.workload.tensor_layout import Collective
 
 SIZES = tuple(1024.0 * 2.0**power for power in range(25))
@@ -177,7 +178,7 @@ class CollectiveAnswer(Presentable):
 
 
 @within_domains
-@beside_baseline
+@keyword_baseline
 def collective(
     operation: str,
     size: Annotated[str | float, SIZE],

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Any
 
-from volvelle.domains import SEED, within_domains
+from volvelle.base.python_function import asks
 from volvelle.errors import DescriptionError, UnknownNameError, VolvelleError, plainly
 from volvelle.estimators.event_driven.causes import causes
 from volvelle.estimators.event_driven.estimator import EventDriven
@@ -17,11 +17,12 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import Samples, UnderUncertainty
 from volvelle.interchange.simgrid.engine import simgrid_ends
 from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.questions.crosscheck import CrosscheckQuestion
 from volvelle.system.cluster import Cluster
 from volvelle.system.routing import Routing
 from volvelle.verbs.crosscheck.answers import TOLD, CrossCheck, DifferenceCause, EstimatorDifference, EstimatorTime
 from volvelle.verbs.estimators import CLOSED, EVENT
-from volvelle.verbs.question import question_of
+from volvelle.verbs.question import resolved_step
 from volvelle.workload.training import TrainingStep
 
 FLOWS, SIMGRID = "flows", "simgrid"
@@ -29,34 +30,25 @@ KNOWN = (CLOSED, EVENT, FLOWS, SIMGRID)
 """Estimators in the order in which each refines the one before."""
 
 
-@within_domains
-def crosscheck(
-    model: Any,
-    *,
-    estimators: str | Sequence[str] = (CLOSED, EVENT),
-    routing: str | None = None,
-    seed: Annotated[int, SEED] = 0,
-    **question: Any,
-) -> CrossCheck:
-    """One training step by several estimators: their answers side by side, and the cause of every difference.
+@asks(CrosscheckQuestion)
+def crosscheck(question: CrosscheckQuestion) -> CrossCheck:
+    """Return the answers of several estimators to one question, and the cause of every difference.
 
-    The question is that of `estimate`. `estimators` are of ``closed``, ``event``, ``flows`` and ``simgrid``, in a list
-    or with commas between; ``flows`` runs the exchanges of the step as messages on the links of the machine, by the
-    `routing` rule that the machine states or that is given, and ``simgrid`` those of one group an axis by SimGrid.
-    Ranges are those that `estimate` gives with the same `seed`, of other estimators by as much longer or shorter as
-    their answers are.
+    The question is the question of `estimate`. `estimators` are two or more of ``closed``, ``event``, ``flows`` and
+    ``simgrid``. ``flows`` runs the collectives of the step as messages on the links of the machine, by the `routing`
+    rule; ``simgrid`` runs the collectives of one group per axis with SimGrid. The ranges are the ranges of `estimate`
+    with the same `seed`, scaled by the ratio of the answers.
     """
-    wanted = _wanted(estimators)
-    asked = question_of(model, **question)
-    rule = None if routing is None else Routing.named(routing)
-    check = check_step(asked.step, asked.cluster, asked.mapping, wanted, routing=rule, seed=seed)
+    wanted = _wanted(question.estimators)
+    asked = resolved_step(question)
+    rule = None if question.routing is None else Routing.named(question.routing)
+    check = check_step(asked.step, asked.cluster, asked.mapping, wanted, routing=rule, seed=question.seed)
     return replace(check, notes=(*asked.notes, *check.notes))
 
 
-def _wanted(estimators: str | Sequence[str]) -> tuple[str, ...]:
-    """Names that are known, each once, in order of refinement."""
-    given = estimators.split(",") if isinstance(estimators, str) else list(estimators)
-    words = {plainly(name) for name in given if name.strip()}
+def _wanted(estimators: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that are known, each once, in order of refinement."""
+    words = {plainly(name) for name in estimators if name.strip()}
     for word in words:
         if word not in KNOWN:
             raise UnknownNameError.among("estimator", word, KNOWN)

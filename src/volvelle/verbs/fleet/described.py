@@ -77,16 +77,18 @@ def service_question(service: ServiceForm, machine: MachineKind) -> ServingQuest
         on=machine.node.name,
         load=load.words,
         **{name: getattr(service, name) for name in ("engine", "kv", "tensor", "pipeline", "expert", "data")},
-        **{name: getattr(service, name) for name in ("max_batched_tokens", "max_seqs", "chunked_prefill")},
+        **{
+            name: getattr(service, name)
+            for name in ("max_batched_tokens", "max_seqs", "chunked_prefill", "memory_share")
+        },
         **{name: getattr(load, name) for name in ("input", "output", "lengths")},
-        memory_share=None if service.memory_share is None else SHARE.read(service.memory_share, "memory_share"),
     )
     node = machine.node.accelerators
     wanted = (service.tensor or node) * service.pipeline * service.data
     if wanted <= node:
         return asked
     # More stages than a node holds: as many whole nodes as they take.
-    return replace(asked, on=f"{machine.name}/{-(-wanted // node) * node}")
+    return asked.changed(on=f"{machine.name}/{-(-wanted // node) * node}")
 
 
 def one_replica(question: ServingQuestion, catalogue: Catalogue, shape: Transformer) -> tuple[Instance, Cluster]:

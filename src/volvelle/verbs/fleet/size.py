@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,24 +13,13 @@ from volvelle.applications.serving.fleet.placement import Place, placed
 from volvelle.applications.serving.fleet.scaling import schedule
 from volvelle.applications.serving.fleet.sized import SizedService
 from volvelle.applications.serving.rate_bounds import StepFloors, rate_bounds
+from volvelle.base.python_function import asks
 from volvelle.catalogue import Catalogue
-from volvelle.domains import (
-    DEGREE,
-    ENGINE_SEQUENCES,
-    NO_DEGREE,
-    REQUEST_LENGTH,
-    SEED,
-    SHARE,
-    SPARES,
-    STEP_BUDGET,
-    WAIT,
-    within_domains,
-)
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError
 from volvelle.estimators.result import Violation
 from volvelle.interchange.fleet_file import FleetForm, ServiceForm, read_fleet_form
-from volvelle.interchange.limit_words import Limits, limits_text, read_limits
-from volvelle.verbs.command_words import in_command_words
+from volvelle.interchange.limit_words import read_limits
+from volvelle.questions.serving import FleetQuestion
 from volvelle.verbs.fleet.answer import Fleet, PlaceTried
 from volvelle.verbs.fleet.cures import (
     cures_of_limits,
@@ -49,14 +38,13 @@ from volvelle.verbs.fleet.described import (
     scaling_of,
     service_question,
 )
-from volvelle.verbs.named import Folder, Model, catalogue_of
+from volvelle.verbs.named import catalogue_of
 from volvelle.verbs.plan_serving.candidates import Axes, layouts
 from volvelle.verbs.remedies.tried import tried
 from volvelle.verbs.serving.checkpoint import check_context, served_shape, with_weights
 from volvelle.verbs.serving.cures import violations
 from volvelle.workload.families.shape import Transformer
-from volvelle.workload.serving.lengths import RequestLengths
-from volvelle.workload.serving.loads import AtOnce, Load
+from volvelle.workload.serving.loads import AtOnce
 from volvelle.workload.serving.offered import OfferedLoad
 
 Progress = Callable[[str], None]
@@ -67,77 +55,37 @@ _NEVER = 1e-9
 """Requests a second that stand for none where layouts are ordered."""
 
 
-@in_command_words
-@within_domains
-def fleet(
-    model: Model | Mapping[str, object],
-    *,
-    on: str | Sequence[str] = (),
-    load: str | Load | None = None,
-    slo: Limits | None = None,
-    input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
-    output: Annotated[int | None, REQUEST_LENGTH] = None,
-    lengths: str | RequestLengths | None = None,
-    engine: str | None = None,
-    weights: str | None = None,
-    kv: str | None = None,
-    tensor: Annotated[int | None, DEGREE] = None,
-    pipeline: Annotated[int | None, DEGREE] = None,
-    expert: Annotated[int | None, DEGREE] = None,
-    data: Annotated[int | None, DEGREE] = None,
-    max_batched_tokens: Annotated[int | None, STEP_BUDGET] = None,
-    max_seqs: Annotated[int | None, ENGINE_SEQUENCES] = None,
-    memory_share: Annotated[str | float | None, SHARE] = None,
-    chunked_prefill: bool | None = None,
-    scaling: str | None = None,
-    target: Annotated[str | float | None, SHARE] = None,
-    look_back: Annotated[str | float | None, WAIT] = None,
-    cool_down: Annotated[str | float | None, WAIT] = None,
-    least: Annotated[int | None, NO_DEGREE] = None,
-    cold_start: Annotated[str | float | None, WAIT] = None,
-    spare: Annotated[int | None, SPARES] = None,
-    pay: str | None = None,
-    check: str | None = None,
-    seed: Annotated[int | None, SEED] = None,
-    catalogue: Folder = None,
-    progress: Progress | None = None,
-) -> Fleet:
-    """How many chips serve a load of hours or days within limits, by the hour, and for what money.
+@asks(FleetQuestion)
+def fleet(question: FleetQuestion) -> Fleet:
+    """Return how many GPUs serve a load of hours or days within limits, hour by hour, and their cost.
 
     `model` is a model with `on`, `load` and `slo`, or a described fleet alone: a YAML file or its fields. `on` are
-    machines, like ``"dgx-h100"`` or ``"dgx-h100/64"`` where there are so many chips; the cheapest that keeps the limits
-    is taken. `load` is ``"trace FILE ×1.5"`` or ``"poisson 12/s"`` for a day, `slo` is like ``"p99 ttft 2 s, p95 tpot
-    50 ms"``. Without `tensor`, all degrees within a node are looked at, and the replica that costs least for this load
-    is taken.
+    machines, like ``"dgx-h100"`` or ``"dgx-h100/64"`` for a fixed number of GPUs; the cheapest that keeps the limits is
+    used. Without `tensor`, all degrees within a node are tried, and the replica that costs least for this load is used.
 
-    What a replica takes within its limits is found by following requests at one rate after the other. `scaling` then
-    says how many there are: ``"reactive"`` orders what the last `look_back` needed, ``"ahead"`` what will be needed
-    when a replica that is ordered now is ready, ``"fixed"`` what the busiest time needs. Each is used to `target`;
-    replicas are let go after `cool_down`, down to `least`. A start takes `cold_start`, or as long as weights are read.
-    `spare` replicas may fail. Hours are then followed request by request: the ``"busiest"`` ones, ``"every"`` or
-    ``"none"``, as `check` says. Machines are chosen by what is paid: ``"rented"`` or ``"owned"``. `progress` is called
-    with words on what is looked at.
+    Simulations at several rates find what a replica serves within its limits. `scaling` then sets the number of
+    replicas: ``"reactive"`` orders what the last `look_back` needed, ``"ahead"`` what will be needed when a replica
+    that is ordered now is ready, ``"fixed"`` what the busiest time needs. Each replica is used to `target`; replicas
+    are removed after `cool_down`, down to `least`. A start takes `cold_start`, or as long as weights are read.
+    `spare` replicas may fail. Hours are then simulated request by request, as `check` states.
     """
-    known = catalogue_of(catalogue)
-    said = {
-        name: value
-        for name, value in locals().items()
-        if name not in ("model", "catalogue", "known", "progress") and value not in (None, ())
+    model = question.model
+    known = catalogue_of(question.catalogue)
+    stated = {
+        part.name: value for part, value in question.given() if part.name not in ("model", "catalogue", "progress")
     }
     if isinstance(model, Mapping) or _is_file(model):
-        if said:
-            raise DescriptionError(
-                f"a described fleet says all of it; leave {', '.join(_option(name) for name in said)} away, or write "
-                "it into the file"
-            )
+        if stated:
+            flags = ", ".join(FleetQuestion.option_named(name).flag for name in stated)
+            raise DescriptionError(f"a described fleet says all of it; leave {flags} away, or write it into the file")
         source = model if isinstance(model, Mapping) else Path(str(model))
         form, folder = read_fleet_form(source), None if isinstance(model, Mapping) else Path(str(model)).parent
         shapes = {service.called: served_shape(service.model, known) for service in form.services}
     else:
         shape = served_shape(model, known)
-        form, folder = _short_form(shape.name if isinstance(model, Transformer) else str(model), said), None
+        form, folder = _short_form(shape.name if isinstance(model, Transformer) else str(model), stated), None
         shapes = {form.services[0].called: shape}
-    told = progress or (lambda words: None)
+    told = question.progress or (lambda words: None)
     found = _sized(form, folder, shapes, known, told)
     if [violation.name for violation in found.violations] != ["chips"]:
         return found
@@ -148,18 +96,13 @@ def fleet(
 
     (short,) = found.violations
     cures = tuple(
-        enough_chips(found, counts, by_options=bool(said)) for counts in islice(tried(larger_counts(found), works), 1)
+        enough_chips(found, counts, by_options=bool(stated)) for counts in islice(tried(larger_counts(found), works), 1)
     )
     return replace(found, violations=(replace(short, cures=cures),))
 
 
 def _is_file(model: object) -> bool:
     return isinstance(model, str | Path) and Path(str(model)).suffix.lower() in (".yaml", ".yml")
-
-
-def _option(name: str) -> str:
-    flags = {"tensor": "tp", "pipeline": "pp", "expert": "ep", "data": "dp"}
-    return f"--{flags.get(name, name).replace('_', '-')}"
 
 
 _POLICY = {"scaling": "kind", "target": "target", "look_back": "look_back", "cool_down": "cool_down", "least": "least"}
@@ -169,16 +112,13 @@ _OF_FLEET = ("spare", "pay", "check", "seed", "cold_start")
 
 def _short_form(model: str, said: Mapping[str, Any]) -> FleetForm:
     """The fleet of one model that options describe."""
-    missing = [_option(name) for name in ("on", "load", "slo") if name not in said]
+    missing = [FleetQuestion.option_named(name).flag for name in ("on", "load", "slo") if name not in said]
     if missing:
         raise DescriptionError(
             f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; say --on MACHINE --load LOAD --slo "
             "LIMITS, or give a YAML file that describes a fleet"
         )
     machines = [said["on"]] if isinstance(said["on"], str) else list(said["on"])
-    said = {**said, "load": str(said["load"]), "slo": limits_text(said["slo"])}
-    if "lengths" in said:
-        said["lengths"] = str(said["lengths"])
     apart = {*_POLICY, *_OF_LOAD, *_OF_FLEET, "on", "load"}
     return read_fleet_form(
         {

@@ -47,6 +47,7 @@ from volvelle.errors import DescriptionError, OutsideDomainError, plainly
 from volvelle.laws.reliability.emissions import embodied_emissions
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.quantities import DAY
+from volvelle.questions.machine import Changes
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.cost import cost
@@ -54,7 +55,6 @@ from volvelle.verbs.job.answer import Job, PlaceCarbon
 from volvelle.verbs.job.phases import Phases, read_phases, timed_phases
 from volvelle.verbs.job.simulated import simulated
 from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of
-from volvelle.verbs.what_if import Changes
 
 _EMBODIED = {"hopper": ("whole DGX H100", 8), "ampere": ("an eighth of an A100 server", 1)}
 """Families whose making somebody has weighed, and accelerators of the part."""

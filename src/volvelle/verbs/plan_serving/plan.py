@@ -4,34 +4,22 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
 
 from volvelle.applications.serving.evidence.basis import basis_words
 from volvelle.applications.serving.goodput import AskedLoad
 from volvelle.applications.serving.under_load import LoadAnswer
+from volvelle.base.option_kinds import items
+from volvelle.base.python_function import asks
 from volvelle.catalogue import Catalogue
-from volvelle.domains import (
-    DEGREE,
-    ENGINE_SEQUENCES,
-    PROCESSES,
-    REQUEST_LENGTH,
-    RESULTS,
-    SEED,
-    SERVED_REQUESTS,
-    SHARE,
-    STEP_BUDGET,
-    within_domains,
-)
 from volvelle.errors import DescriptionError, MissingFigureError
 from volvelle.estimators.result import RangedFigure
 from volvelle.interchange.engine_launch.deployment import LaunchFile
-from volvelle.interchange.limit_words import Limits, limits_text, read_limits
+from volvelle.interchange.limit_words import read_limits
 from volvelle.interchange.load_words import read_load
-from volvelle.interchange.speculation_words import Drafter
 from volvelle.presentable import Presentable
+from volvelle.questions.serving import PlanServingQuestion
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.command_words import in_command_words
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
+from volvelle.verbs.named import catalogue_of
 from volvelle.verbs.plan_serving.candidates import Candidates, Group, candidates, check_axes, is_full
 from volvelle.verbs.plan_serving.dead_ends import ServingDeadEnd, possible, serving_dead_end
 from volvelle.verbs.plan_serving.drafts import curves_of, drafting_notes
@@ -47,21 +35,15 @@ from volvelle.verbs.serving.checkpoint import check_context, checkpoint_notes, c
 from volvelle.verbs.serving.cost import ServingCost
 from volvelle.verbs.serving.files import launch_files, write_files
 from volvelle.verbs.serving.load_figures import WithLoadFigures
-from volvelle.verbs.serving.question import in_words
 from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
-from volvelle.verbs.serving.serve import machine_of
+from volvelle.verbs.serving.serve import machine_of, name_of
 from volvelle.workload.families.shape import Transformer
-from volvelle.workload.serving.lengths import RequestLengths
 from volvelle.workload.serving.limits import LatencyLimit
-from volvelle.workload.serving.loads import Load
 
 _MORE = 3
 """Layouts that are kept beside those that are shown, in case a longer run breaks limits."""
 Progress = Callable[[int, int, str], None]
 """Receives how many are done, of how many, and of what: candidates, or pairs of pools."""
-Words = str | Sequence[str]
-Drafters = str | Drafter | Sequence[str | Drafter]
-Numbers = int | Sequence[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -164,125 +146,55 @@ class ServingPlan(WithLoadFigures, Presentable):
         return tuple(_notes(self))
 
 
-@in_command_words
-@within_domains
-def plan_serving(
-    model: Model,
-    *,
-    on: Machine | Sequence[Machine],
-    load: str | Load,
-    slo: Limits,
-    input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
-    output: Annotated[int | None, REQUEST_LENGTH] = None,
-    lengths: str | RequestLengths | None = None,
-    requests: Annotated[int | None, SERVED_REQUESTS] = None,
-    seed: Annotated[int, SEED] = 0,
-    purpose: str = "dollars",
-    engine: Words = "vllm",
-    weights: Words = (),
-    kv: Words = (),
-    tensor: Annotated[Numbers, DEGREE] = (),
-    pipeline: Annotated[Numbers, DEGREE] = (),
-    expert: Annotated[Numbers, DEGREE] = (),
-    data: Annotated[Numbers, DEGREE] = (),
-    max_batched_tokens: Annotated[Numbers, STEP_BUDGET] = (),
-    max_seqs: Annotated[Numbers, ENGINE_SEQUENCES] = (),
-    memory_share: Annotated[str | float | None, SHARE] = None,
-    chunked_prefill: bool | None = None,
-    speculate: Drafters = (),
-    split: bool = False,
-    top: Annotated[int, RESULTS] = 5,
-    keep: Path | str | None = None,
-    emit: str | None = None,
-    into: Path | str | None = None,
-    checkpoint: str | None = None,
-    workers: Annotated[int | None, PROCESSES] = None,
-    catalogue: Folder = None,
-    progress: Progress | None = None,
-) -> ServingPlan:
-    """Ways to serve a load within limits: that which takes the fewest dollars an hour (chips, watts) comes first.
+@asks(PlanServingQuestion)
+def plan_serving(question: PlanServingQuestion) -> ServingPlan:
+    """Return ways to serve a load within limits, the way with the fewest dollars an hour (or GPUs, or watts) first.
 
     `slo` are limits like ``"p99 ttft 2 s, p95 tpot 50 ms"``, or `LatencyLimit` values, of all requests of the `load`.
     Every layout on the machines of `on`, every format of `weights` and `kv`, and every token budget and number of
-    sequences is a candidate; of each the largest part of the load that one rank serves within limits is found. As few
-    replicas are taken as serve all of the load, and what they take ranks the candidates; where they tie, goodput for
-    the same does. Goodput is the highest rate that the whole machine serves within limits.
+    sequences is a candidate. For each candidate, the largest part of the load that one rank serves within the limits is
+    found. As few replicas are used as serve the whole load, and what they cost ranks the candidates; between equals,
+    goodput decides. Goodput is the highest rate that the whole machine serves within the limits.
 
-    Without `weights` and `kv`, bf16 and fp8 are considered, and the answer says which. Every way to draft tokens of
-    `speculate`, as `serve` has them, is considered beside not drafting; of ``"eagle best"`` some windows are. With
-    `split`, a pool that computes prompts beside one that decodes is looked for too, in the formats of the first: what
-    takes least of those that keep the limits.
-
-    With a folder to `keep` trials in, a search that was interrupted goes on where it was. With `emit`, `into` and
-    `checkpoint`, files that launch the first are made, as `serve` makes them.
+    Every way to draft tokens of `speculate` is considered, and not drafting; for ``"eagle best"``, some windows are
+    considered. With `split`, a pool that computes prompts and a pool that decodes are considered as well, in the
+    formats of the first. With a folder to `keep` trials in, a search that was interrupted continues there. With `emit`,
+    `into` and `checkpoint`, files that launch the first are made, as `serve` makes them.
     """
     begun = time.perf_counter()
-    known = catalogue_of(catalogue)
-    shape = served_shape(model, known)
-    machines = [on] if isinstance(on, str | Cluster) else list(on)
+    known = catalogue_of(question.catalogue)
+    shape = served_shape(question.model, known)
+    machines = items(question.on)
     names = [name for one in machines for name in (one.split(",") if isinstance(one, str) else [one])]
     clusters = tuple(machine_of(one.strip() if isinstance(one, str) else one, known) for one in names)
     if not clusters or len({cluster.name for cluster in clusters}) < len(clusters):
         raise DescriptionError("a machine is named twice, or none is; give each once, like --on dgx-h100/8,dgx-b200/8")
-    question = ServingPlanQuestion(
-        model=shape.name if isinstance(model, Transformer) else str(model),
+    asked = question.as_question(
+        ServingPlanQuestion,
+        model=name_of(question.model, shape),
         on=tuple(cluster.name for cluster in clusters),
-        load=str(load),
-        slo=limits_text(slo),
-        input=input,
-        output=output,
-        lengths=in_words(lengths),
-        requests=requests,
-        seed=seed,
-        purpose=purpose,
-        engine=_words(engine),
-        weights=_words(weights),
-        kv=_words(kv),
-        tensor=_numbers(tensor),
-        pipeline=_numbers(pipeline),
-        expert=_numbers(expert),
-        data=_numbers(data),
-        max_batched_tokens=_numbers(max_batched_tokens),
-        max_seqs=_numbers(max_seqs),
-        memory_share=None if memory_share is None else SHARE.read(memory_share, "memory_share"),
-        chunked_prefill=chunked_prefill,
-        speculate=_drafters(speculate),
-        split=split,
+        **dict.fromkeys(("emit", "into", "checkpoint", "keep", "workers", "catalogue", "progress")),
     )
-    check_axes(question.axes)
-    request_lengths(read_load(load), question.served)
-    check_context(question.served, shape)
-    planner = _Planner(catalogue=known, shape=shape, begun=begun, workers=workers, progress=progress)
-    found = planner.planned(question, clusters, top=top, keep=None if keep is None else Path(keep))
-    return found if emit is None or found.best is None else _with_files(found, emit, into, checkpoint, known)
+    check_axes(asked.axes)
+    request_lengths(read_load(asked.load), asked.served)
+    check_context(asked.served, shape)
+    planner = _Planner(catalogue=known, shape=shape, begun=begun, workers=question.workers, progress=question.progress)
+    keep = None if question.keep is None else Path(question.keep)
+    planned = planner.planned(asked, clusters, top=question.top, keep=keep)
+    return planned if question.emit is None or planned.best is None else _with_files(planned, question, known)
 
 
-def _with_files(
-    found: ServingPlan, emit: str, into: Path | str | None, checkpoint: str | None, catalogue: Catalogue
-) -> ServingPlan:
-    """The answer with files that launch its first option, written where a folder is given."""
-    best = found.best
+def _with_files(planned: ServingPlan, question: PlanServingQuestion, catalogue: Catalogue) -> ServingPlan:
+    """Return the answer with files that launch its first option, written where a folder is given."""
+    best = planned.best
     assert best is not None, "something is launched"
+    assert question.emit is not None, "a target is named"
     cluster = catalogue.cluster(best.question.on)
-    files = launch_files(emit, best.question, best.instance, cluster, checkpoint=checkpoint)
-    folder = None if into is None else Path(into)
+    files = launch_files(question.emit, best.question, best.instance, cluster, checkpoint=question.checkpoint)
+    folder = None if question.into is None else Path(question.into)
     if folder is not None:
         write_files(files, folder)
-    return replace(found, files=files, folder=folder)
-
-
-def _words(given: Words) -> tuple[str, ...]:
-    return tuple(given.split(",")) if isinstance(given, str) else tuple(given)
-
-
-def _drafters(given: Drafters) -> tuple[str, ...]:
-    if isinstance(given, Sequence) and not isinstance(given, str):
-        return tuple(map(str, given))
-    return (str(given),)
-
-
-def _numbers(given: Numbers) -> tuple[int, ...]:
-    return (given,) if isinstance(given, int) else tuple(given)
+    return replace(planned, files=files, folder=folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,7 +229,7 @@ class _Planner:
         kept = None
         if keep is not None:
             print_of = question_fingerprint(
-                self.shape, clusters, search.asked, search.limits, curves_of(question.speculate)
+                self.shape, clusters, search.asked, search.limits, curves_of(question.drafts)
             )
             kept = KeptTrials(keep, fingerprint=print_of, folders=self.catalogue.own_folders)
         found = self._run(search, considered, top=top + _MORE, kept=kept)
@@ -424,7 +336,7 @@ def _notes(plan: ServingPlan) -> Sequence[str]:
     )
     notes += load_notes(plan.question.load, plan.question.lengths, warm_up=best.load.warmed_up)
     notes += [f"the first: {words}" for words in basis_words(best.bases)]
-    notes += drafting_notes(plan.question.speculate, [(one.question, one.instance) for one in plan.options])
+    notes += drafting_notes(plan.question.drafts, [(one.question, one.instance) for one in plan.options])
     if best.replicas * best.instance.layout.data > 1:
         notes.append("replicas and data-parallel ranks get even shares of the load")
     return notes

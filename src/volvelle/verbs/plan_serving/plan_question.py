@@ -1,81 +1,44 @@
-"""A question of ``volvelle plan MODEL --serve`` as a value: the command that asks it, and the same with changes."""
+"""A question of ``volvelle plan MODEL --serve`` whose names are looked up, and the questions of its candidates."""
 
-import shlex
-from dataclasses import dataclass, fields, replace
-from typing import Any
-
+from volvelle.base.option_kinds import items
+from volvelle.base.question import option
+from volvelle.questions.machine import SYSTEM
+from volvelle.questions.serving import LENGTHS, LIMITS, LOAD, PlanServingQuestion
+from volvelle.questions.training import MODEL
 from volvelle.verbs.plan_serving.candidates import Axes
 from volvelle.verbs.plan_serving.drafts import ways_to_draft
-from volvelle.verbs.serving.question import FLAGS, ServingQuestion
-
-_FLAGS = {**FLAGS, "purpose": "for"}
+from volvelle.verbs.serving.question import ServingQuestion
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServingPlanQuestion:
-    """What is asked; nothing: the usual values are considered."""
+class ServingPlanQuestion(PlanServingQuestion):
+    """What is planned; a field that is empty stands for its usual values."""
 
-    model: str
-    on: tuple[str, ...]
-    load: str
-    slo: str
-    input: int | None = None
-    output: int | None = None
-    lengths: str | None = None
-    requests: int | None = None
-    seed: int = 0
-    purpose: str = "dollars"
-    engine: tuple[str, ...] = ("vllm",)
-    weights: tuple[str, ...] = ()
-    kv: tuple[str, ...] = ()
-    tensor: tuple[int, ...] = ()
-    pipeline: tuple[int, ...] = ()
-    expert: tuple[int, ...] = ()
-    data: tuple[int, ...] = ()
-    max_batched_tokens: tuple[int, ...] = ()
-    max_seqs: tuple[int, ...] = ()
-    memory_share: float | None = None
-    chunked_prefill: bool | None = None
-    speculate: tuple[str, ...] = ()
-    """Ways to draft, beside not drafting."""
-    split: bool = False
-    """Whether two pools are looked for too."""
-
-    @property
-    def command(self) -> str:
-        """As it is typed."""
-        words = ["volvelle", "plan", self.model, "--serve"]
-        for part in fields(self):
-            value = getattr(self, part.name)
-            if part.name == "model" or value == part.default:
-                continue
-            flag = f"--{_FLAGS.get(part.name, part.name.replace('_', '-'))}"
-            if part.name == "speculate":
-                words += [word for one in value for word in (flag, one)]
-                continue
-            text = ",".join(map(str, value)) if isinstance(value, tuple) else f"{value}"
-            words += [flag] if value is True else [flag, text]
-        return shlex.join(words)
-
-    def changed(self, **changes: Any) -> "ServingPlanQuestion":
-        """The same but for some of it."""
-        return replace(self, **changes)
+    model: str = option(MODEL)
+    on: tuple[str, ...] = option(SYSTEM, several=True)
+    load: str = option(LOAD)
+    slo: str = option(LIMITS)
+    lengths: str | None = option(LENGTHS, default=None)
 
     @property
     def axes(self) -> Axes:
-        """What is considered."""
+        """The values to consider."""
         return Axes(
-            engines=self.engine,
-            weights=self.weights,
-            kv=self.kv,
-            tensor=self.tensor,
-            pipeline=self.pipeline,
-            expert=self.expert,
-            data=self.data,
-            budgets=self.max_batched_tokens,
-            sequences=self.max_seqs,
-            drafts=ways_to_draft(self.speculate),
+            engines=tuple(self.engine),
+            weights=tuple(self.weights),
+            kv=tuple(self.kv),
+            tensor=tuple(items(self.tensor)),
+            pipeline=tuple(items(self.pipeline)),
+            expert=tuple(items(self.expert)),
+            data=tuple(items(self.data)),
+            budgets=tuple(items(self.max_batched_tokens)),
+            sequences=tuple(items(self.max_seqs)),
+            drafts=ways_to_draft(self.drafts),
         )
+
+    @property
+    def drafts(self) -> tuple[str, ...]:
+        """The ways to draft, in words."""
+        return tuple(map(str, items(self.speculate)))
 
     @property
     def served(self) -> ServingQuestion:

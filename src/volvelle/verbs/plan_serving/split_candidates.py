@@ -137,13 +137,13 @@ def split_kinds(
                 product(question.engine, question.weights or usual_formats(published), question.kv or USUAL_FORMATS)
             )
         )
-        settings = product(question.max_batched_tokens or (None,), question.max_seqs or (None,))
+        settings = product(question.axes.budgets or (None,), question.axes.sequences or (None,))
         for (engine, weights, kv), (budget, most) in product(told, settings):
             asked = _asked(question, cluster).changed(
                 engine=engine, weights=weights, kv=kv, max_batched_tokens=budget, max_seqs=most
             )
             prefill, decode = (
-                tuple(_workers(search, asked, name, cluster, question.tensor)) for name in ("prefill", "decode")
+                tuple(_workers(search, asked, name, cluster, question.axes.tensor)) for name in ("prefill", "decode")
             )
             cost = search.chip_cost[cluster.name]
             found.append(SplitKind(cluster=cluster, chip_cost=cost, question=asked, prefill=prefill, decode=decode))
@@ -151,19 +151,8 @@ def split_kinds(
 
 
 def _asked(question: ServingPlanQuestion, cluster: Cluster) -> SplitQuestion:
-    return SplitQuestion(
-        model=question.model,
-        on=cluster.name,
-        prefill=PoolWords(tensor=1),
-        decode=PoolWords(tensor=1),
-        load=question.load,
-        input=question.input,
-        output=question.output,
-        lengths=question.lengths,
-        requests=question.requests,
-        seed=question.seed,
-        memory_share=question.memory_share,
-        chunked_prefill=question.chunked_prefill,
+    return question.served.as_question(
+        SplitQuestion, on=cluster.name, prefill=PoolWords(tensor=1), decode=PoolWords(tensor=1), load=question.load
     )
 
 

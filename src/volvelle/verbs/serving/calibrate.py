@@ -17,7 +17,7 @@ from volvelle.system.cluster import Cluster
 from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.named import Folder, Machine, catalogue_of
 from volvelle.verbs.serving.checkpoint import with_weights
-from volvelle.verbs.serving.question import FLAGS, ServingQuestion
+from volvelle.verbs.serving.question import ServingQuestion
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.bench_fit import BenchFit
@@ -154,7 +154,7 @@ def _agreed(results: tuple[BenchResult, ...], given: Mapping[str, object]) -> di
                 continue
             value = _read(field, text, result.place)
             if said.setdefault(field, value) != value:
-                flag = FLAGS.get(field, field.replace("_", "-"))
+                flag = field if field == "version" else ServingQuestion.option_named(field).flag.removeprefix("--")
                 raise DescriptionError(
                     f"{result.place} was measured with {flag} {value}, and {where[field]} said {said[field]}; fit "
                     f"runs of one server at a time"

@@ -1,15 +1,18 @@
 """A question about serving as a value: the command that asks it, the instance it is about, the same with changes."""
 
-import shlex
-from dataclasses import dataclass, fields, replace
+from collections.abc import Collection
 from typing import Any
 
 from volvelle.applications.serving.instance import Instance, Settings, instance
 from volvelle.applications.serving.speculation.drafter import speculated
+from volvelle.base.question import Option, option
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, UnknownNameError, plainly
 from volvelle.interchange.speculation_words import read_speculation
 from volvelle.mapping.serving_layout import ServingLayout
+from volvelle.questions.machine import SYSTEM
+from volvelle.questions.serving import LENGTHS, LOAD, SPECULATE, WEIGHTS, InstanceFields
+from volvelle.questions.training import MODEL
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.named import model_of
 from volvelle.workload.families.shape import Transformer
@@ -21,47 +24,20 @@ _WIDEST = 8
 """Chips that tensor parallelism takes where nothing is said."""
 INPUT, OUTPUT = 1024, 128
 """Tokens of a request where nothing is said, as ``vllm bench serve`` has them."""
-FLAGS = {"tensor": "tp", "pipeline": "pp", "expert": "ep", "data": "dp"}
-"""Fields whose option has another name."""
 
 
-def in_words(value: object) -> str | None:
-    """Return a load, lengths or drafts as the words of the command; None stays None."""
-    return None if value is None else str(value)
+class ServingQuestion(InstanceFields):
+    """A question of ``volvelle serve`` whose names are looked up and whose formats are decided."""
 
+    subcommand = "serve"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServingQuestion:
-    """What is asked; None: not said."""
-
-    model: str
-    on: str
-    engine: str = "vllm"
-    weights: str = "bf16"
-    published: str = "bf16"
-    """Format of weights where the command names none; not an option of its own."""
-    kv: str = "bf16"
-    batch: int | None = None
-    input: int | None = None
-    output: int | None = None
-    load: str | None = None
-    lengths: str | None = None
-    requests: int | None = None
-    seed: int = 0
-    tensor: int | None = None
-    pipeline: int = 1
-    expert: int = 1
-    data: int = 1
-    max_batched_tokens: int | None = None
-    max_seqs: int | None = None
-    memory_share: float | None = None
-    chunked_prefill: bool | None = None
-    receive_interval: int | None = None
-    batch_wait: int | None = None
-    batch_wait_ratio: float | None = None
-    stream_interval: int | None = None
-    prefix_caching: bool | None = None
-    speculate: str | None = None
+    model: str = option(MODEL)
+    on: str = option(SYSTEM)
+    load: str | None = option(LOAD, default=None)
+    lengths: str | None = option(LENGTHS, default=None)
+    speculate: str | None = option(SPECULATE, default=None)
+    weights: str = option(WEIGHTS, default="bf16")
+    published: str = option(Option("", "Format of the weights if the question states none."), default="bf16")
 
     @property
     def drafting(self) -> Drafting | None:
@@ -94,25 +70,10 @@ class ServingQuestion:
         """Return the tokens of the longest request, prompt and answer together; a trace has its own."""
         return self.longest(self.input_tokens) + self.longest(self.output_tokens)
 
-    @property
-    def command(self) -> str:
-        """As it is typed."""
-        words = ["volvelle", "serve", self.model, "--on", self.on]
-        for part in fields(self):
-            value = getattr(self, part.name)
-            usual = self.published if part.name == "weights" else part.default
-            if part.name in ("model", "on", "published") or value == usual:
-                continue
-            flag = FLAGS.get(part.name, part.name.replace("_", "-"))
-            if isinstance(value, bool):
-                words.append(f"--{flag}" if value else f"--no-{flag}")
-            else:
-                words += [f"--{flag}", f"{value}"]
-        return shlex.join(words)
-
-    def changed(self, **changes: Any) -> "ServingQuestion":
-        """The same but for some of it."""
-        return replace(self, **changes)
+    def typed(self, *, without: Collection[str] = ()) -> list[str]:
+        """Return the words of the command; the format of the weights only if it is not the published one."""
+        implied = ("weights",) if self.weights == self.published else ()
+        return super().typed(without=(*without, *implied))
 
     @property
     def settings(self) -> Settings:
@@ -122,11 +83,11 @@ class ServingQuestion:
             token_budget=budget,
             chunk=budget,
             max_sequences=self.max_seqs,
-            memory_share=self.memory_share,
+            memory_share=self.si("memory_share"),
             chunks=self.chunked_prefill,
             receive_interval=self.receive_interval or 1,
             batch_wait_steps=self.batch_wait or 0,
-            batch_wait_ratio=self.batch_wait_ratio or 0.0,
+            batch_wait_ratio=self.si("batch_wait_ratio") or 0.0,
             stream_interval=self.stream_interval or 1,
             prefix_caching=self.prefix_caching is not False,
         )

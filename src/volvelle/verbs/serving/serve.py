@@ -4,36 +4,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, final
+from typing import TYPE_CHECKING, final
 
 from volvelle.applications.serving.evidence.basis import ServingBasis, basis_words, load_kind, serving_bases
 from volvelle.applications.serving.held_memory import HeldMemory
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.speculation.gain import SpeculationGain, WindowGain
 from volvelle.applications.serving.static_answer import StaticAnswer, static_answer
+from volvelle.base.python_function import asks
 from volvelle.catalogue import Catalogue
-from volvelle.domains import (
-    DEGREE,
-    ENGINE_SEQUENCES,
-    REQUEST_LENGTH,
-    SEED,
-    SERVED_BATCH,
-    SERVED_REQUESTS,
-    SHARE,
-    STEP_BUDGET,
-    STEP_INTERVAL,
-    WAITED_STEPS,
-    within_domains,
-)
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import AbstractFigure, Range, RangedFigure, Violation
 from volvelle.interchange.engine_launch.deployment import LaunchFile
 from volvelle.interchange.load_words import read_load
-from volvelle.interchange.speculation_words import Drafter
 from volvelle.presentable import Presentable
+from volvelle.questions.serving import ServeQuestion
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.command_words import in_command_words
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
+from volvelle.verbs.named import Machine, catalogue_of
 from volvelle.verbs.serving.checkpoint import (
     check_context,
     checkpoint_notes,
@@ -45,7 +32,7 @@ from volvelle.verbs.serving.cost import ServingCost, token_cost
 from volvelle.verbs.serving.cures import memory_of, ranks, violations
 from volvelle.verbs.serving.files import launch_files, write_files
 from volvelle.verbs.serving.load_figures import WithLoadFigures, nothing_served, token_cost_figure
-from volvelle.verbs.serving.question import INPUT, OUTPUT, ServingQuestion, in_words
+from volvelle.verbs.serving.question import INPUT, OUTPUT, ServingQuestion
 from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
 from volvelle.verbs.serving.speculated import (
     TimedRequest,
@@ -58,8 +45,7 @@ from volvelle.verbs.serving.speculated import (
     without_drafts,
 )
 from volvelle.workload.families.shape import Transformer
-from volvelle.workload.serving.lengths import RequestLengths
-from volvelle.workload.serving.loads import AbstractLoad, Load
+from volvelle.workload.serving.loads import AbstractLoad
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.under_load import LoadAnswer
@@ -301,137 +287,70 @@ class LoadedServing(WithLoadFigures, Serving):
         return self.cost
 
 
-@in_command_words
-@within_domains
-def serve(
-    model: Model,
-    *,
-    on: Machine,
-    batch: Annotated[int | None, SERVED_BATCH] = None,
-    input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
-    output: Annotated[int | None, REQUEST_LENGTH] = None,
-    load: str | Load | None = None,
-    lengths: str | RequestLengths | None = None,
-    requests: Annotated[int | None, SERVED_REQUESTS] = None,
-    seed: Annotated[int, SEED] = 0,
-    engine: str = "vllm",
-    weights: str | None = None,
-    kv: str = "bf16",
-    tensor: Annotated[int | None, DEGREE] = None,
-    pipeline: Annotated[int, DEGREE] = 1,
-    expert: Annotated[int, DEGREE] = 1,
-    data: Annotated[int, DEGREE] = 1,
-    max_batched_tokens: Annotated[int | None, STEP_BUDGET] = None,
-    max_seqs: Annotated[int | None, ENGINE_SEQUENCES] = None,
-    memory_share: Annotated[str | float | None, SHARE] = None,
-    chunked_prefill: bool | None = None,
-    receive_interval: Annotated[int | None, STEP_INTERVAL] = None,
-    batch_wait: Annotated[int | None, WAITED_STEPS] = None,
-    batch_wait_ratio: Annotated[str | float | None, SHARE] = None,
-    stream_interval: Annotated[int | None, STEP_INTERVAL] = None,
-    prefix_caching: bool | None = None,
-    speculate: str | Drafter | None = None,
-    timeline: Path | str | None = None,
-    emit: str | None = None,
-    into: Path | str | None = None,
-    checkpoint: str | None = None,
-    catalogue: Folder = None,
-) -> Serving:
-    """How fast a model is served: a batch alone, or under load, with memory, money and what binds.
+@asks(ServeQuestion)
+def serve(question: ServeQuestion) -> Serving:
+    """Return how fast a model is served: a batch alone, or under load, with memory, cost and what limits it.
 
-    With `batch`, so many sequences of `input` tokens are given at once and each makes `output` tokens. With `load`,
-    requests come as it says: ``Closed(64)`` (clients that each send the next request when the last has ended),
-    ``Poisson(12)``, ``Trace("FILE", scale=1.5)``, or in words ``"closed 64"``, ``"poisson 12/s"``,
-    ``"trace FILE ×1.5"``; the answer has what ``vllm bench serve`` measures, without
-    the first request of each client. `lengths` of requests are ``"around:0.2"`` by default (uniform, a fifth to either
-    side of `input` and `output`), ``"uniform:0.8"`` (from 0.8 of the length up to it) or ``"fixed"``, with which all
-    clients of a closed loop send in step.
+    With `batch`, that many sequences of `input` tokens start at once, and each produces `output` tokens. With `load`,
+    requests arrive over time: ``Closed(64)`` (clients that each send the next request when the last has ended),
+    ``Poisson(12)``, ``Trace("FILE", scale=1.5)``, or the same in words, like ``"closed 64"``. The answer has what
+    ``vllm bench serve`` measures, without the first request of each client.
 
-    `engine` is vllm, sglang or trtllm, `weights` and `kv` the formats of weights and of the KV cache. One instance
-    takes ``tensor × data × pipeline`` chips; the machine holds as many replicas as there is room for, and they share
-    the batch or the load evenly. `max_batched_tokens`, `max_seqs`, `memory_share` and `chunked_prefill` are what the
-    engine is told, its own defaults otherwise. So are four that move TTFT: `receive_interval`, steps between two looks
-    for requests (SGLang); `batch_wait`, steps that prompts wait for a fuller one, or until they fill `batch_wait_ratio`
-    of it (TensorRT-LLM); `stream_interval`, tokens sent at a time; `prefix_caching`, whether beginnings that prompts of
-    a trace share are kept.
-
-    With `speculate`, tokens are drafted and verified: ``"eagle 3"``, ``"mtp 1"``, ``"parallel 5"``, ``"ngram 4"``,
-    ``"draft llama3-8b 4 tp1"``, ``"eagle 3 tree 4x2"``, ``"eagle best"``; behind it ``"acceptance 0.8 decay 0.9"`` or
-    ``"curve FILE"``, published curves of such drafters otherwise. ``Eagle(3, tree=(4, 2))`` and its like are values of
-    the same. The answer has the same without drafts beside it.
-
-    `timeline` is a file for the followed load as a trace that Perfetto opens, compressed where it ends in ``.gz``.
-    `emit` is ``vllm``, ``sglang``, ``trtllm`` or ``dynamo``, or one of them at a version, like ``vllm@0.19.0``: the
-    answer has the files that launch it and the benchmark that measures it, written into the folder `into` where one is
-    given. `checkpoint` is what the engine loads, by default what the hub has of the model.
+    One instance uses ``tensor × data × pipeline`` GPUs. The machine holds as many replicas as fit, and they share the
+    batch or the load evenly. With `speculate`, tokens are drafted and verified, and the answer contains the result
+    without drafts. With `emit`, the answer contains the files that launch the engine and the benchmark that measures
+    it; they are written to the folder `into` if one is given.
     """
-    known = catalogue_of(catalogue)
-    cluster = machine_of(on, known)
-    shape = served_shape(model, known)
-    if load is not None and batch is not None:
+    if question.splits:
+        raise DescriptionError("two pools are served by serve_split in Python; leave prefill and decode out")
+    known = catalogue_of(question.catalogue)
+    cluster = machine_of(question.on, known)
+    shape = served_shape(question.model, known)
+    load, emit, checkpoint = question.load, question.emit, question.checkpoint
+    if load is not None and question.batch is not None:
         raise DescriptionError("both a batch and a load are given; give --batch for one batch, or --load for requests")
-    if load is None and timeline is not None:
+    if load is None and question.timeline is not None:
         raise DescriptionError("a timeline is that of a load; give --load, like 'closed 64', too")
-    if emit is None and (into is not None or checkpoint is not None):
+    if emit is None and (question.into is not None or checkpoint is not None):
         raise DescriptionError("a folder and a checkpoint are for files to launch with; give --emit, like vllm, too")
-    if load is None and (requests is not None or lengths is not None):
+    if load is None and (question.requests is not None or question.lengths is not None):
         raise DescriptionError("requests and lengths are those of a load; give --load, like 'closed 64', too")
-    question = ServingQuestion(
-        model=shape.name if isinstance(model, Transformer) else str(model),
+    asked = question.as_question(
+        ServingQuestion,
+        model=name_of(question.model, shape),
         on=cluster.name,
-        engine=engine,
-        kv=kv,
-        batch=1 if load is None and batch is None else batch,
-        input=input,
-        output=output,
-        load=in_words(load),
-        lengths=in_words(lengths),
-        requests=requests,
-        seed=seed,
-        tensor=tensor,
-        pipeline=pipeline,
-        expert=expert,
-        data=data,
-        max_batched_tokens=max_batched_tokens,
-        max_seqs=max_seqs,
-        memory_share=None if memory_share is None else SHARE.read(memory_share, "memory_share"),
-        chunked_prefill=chunked_prefill,
-        receive_interval=receive_interval,
-        batch_wait=batch_wait,
-        batch_wait_ratio=None if batch_wait_ratio is None else SHARE.read(batch_wait_ratio, "batch_wait_ratio"),
-        stream_interval=stream_interval,
-        prefix_caching=prefix_caching,
-        speculate=in_words(speculate),
+        batch=1 if load is None and question.batch is None else question.batch,
+        weights="bf16",
     )
-    requested = None if load is None else read_load(load)
+    requested = None if asked.load is None else read_load(asked.load)
     if requested is not None:
-        request_lengths(requested, question)
-    check_context(question, shape)
-    question = with_weights(question, weights, known, shape, cluster)
-    instance = question.instance(known, shape, cluster)
+        request_lengths(requested, asked)
+    check_context(asked, shape)
+    asked = with_weights(asked, question.weights, known, shape, cluster)
+    instance = asked.instance(known, shape, cluster)
     kind = StaticServing if requested is None else LoadedServing
     found = kind(
-        question=question,
+        question=asked,
         cluster=cluster,
         instance=instance,
-        memory=memory_of(question, instance, cluster),
+        memory=memory_of(asked, instance, cluster),
         load_kind=load_kind(requested),
-        violations=violations(question, instance, cluster, catalogue=known, shape=shape),
+        violations=violations(asked, instance, cluster, catalogue=known, shape=shape),
     )
     if not found.feasible:
         return found
-    files = () if emit is None else launch_files(emit, question, instance, cluster, checkpoint=checkpoint)
-    if question.drafting is None:
+    files = () if emit is None else launch_files(emit, asked, instance, cluster, checkpoint=checkpoint)
+    if asked.drafting is None:
         answered = _answered(found, requested)
     else:
         answered = _with_drafts(found, requested, known, shape)
         if emit is not None:  # what was refused above was refused early; now the window is decided
-            files = launch_files(emit, question, answered.instance, cluster, checkpoint=checkpoint)
-    folder = None if into is None else Path(into)
+            files = launch_files(emit, asked, answered.instance, cluster, checkpoint=checkpoint)
+    folder = None if question.into is None else Path(question.into)
     if folder is not None:
         write_files(files, folder)
-    if isinstance(answered, LoadedServing) and answered.load is not None and timeline is not None:
-        answered = replace(answered, timeline=_timeline(answered.load, Path(timeline)))
+    if isinstance(answered, LoadedServing) and answered.load is not None and question.timeline is not None:
+        answered = replace(answered, timeline=_timeline(answered.load, Path(question.timeline)))
     return replace(
         answered,
         cost=token_cost(answered.throughput, ((answered.cluster, answered.chips),)),
@@ -482,6 +401,11 @@ def _with_drafts(found: Serving, requested: AbstractLoad | None, catalogue: Cata
         windows=windows,
     )
     return replace(answered, speculation=gain)
+
+
+def name_of(model: object, shape: Transformer) -> str:
+    """Return the name of a model as the user wrote it, or the name of a model that is given as a value."""
+    return shape.name if isinstance(model, Transformer) else str(model)
 
 
 def machine_of(on: Machine, catalogue: Catalogue) -> Cluster:

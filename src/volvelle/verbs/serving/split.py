@@ -3,30 +3,22 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from volvelle.applications.serving.evidence.basis import ServingBasis, bases_of_pools, basis_words, load_kind
 from volvelle.applications.serving.held_memory import HeldMemory, held_memory
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.split.cache_transfer import TransferLink, link_between
+from volvelle.base.python_function import asks
 from volvelle.catalogue import Catalogue
-from volvelle.domains import (
-    ENGINE_SEQUENCES,
-    REQUEST_LENGTH,
-    SEED,
-    SERVED_REQUESTS,
-    SHARE,
-    STEP_BUDGET,
-    within_domains,
-)
-from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, UnknownNameError
+from volvelle.errors import DescriptionError, MappingError, OutsideDomainError
 from volvelle.estimators.result import Range, Violation
 from volvelle.interchange.load_words import read_load
 from volvelle.interchange.pool_words import read_pool
 from volvelle.presentable import Presentable
+from volvelle.questions.serving import ROUTERS, ServeQuestion, SplitServeQuestion
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.command_words import in_command_words
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of
+from volvelle.verbs.named import catalogue_of
 from volvelle.verbs.remedies.tried import tried
 from volvelle.verbs.serving.checkpoint import (
     check_context,
@@ -37,21 +29,17 @@ from volvelle.verbs.serving.checkpoint import (
 )
 from volvelle.verbs.serving.cost import ServingCost, token_cost
 from volvelle.verbs.serving.load_figures import WithLoadFigures, nothing_served
-from volvelle.verbs.serving.question import INPUT, OUTPUT, in_words
+from volvelle.verbs.serving.question import INPUT, OUTPUT
 from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
-from volvelle.verbs.serving.serve import machine_of
+from volvelle.verbs.serving.serve import machine_of, name_of
 from volvelle.verbs.serving.split_question import SplitQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import format_named
-from volvelle.workload.serving.lengths import RequestLengths
-from volvelle.workload.serving.loads import AbstractLoad, Load
+from volvelle.workload.serving.loads import AbstractLoad
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.split.split_answer import SplitAnswer
 
-TRANSFERS = ("after", "by-layer")
-"""When a cache is sent: after its prompt is computed, or layer by layer beside that."""
-ROUTERS = ("round-robin", "least-loaded")
 OF_ONE_ENGINE = {
     "speculate": "leave it out, or ask without --prefill and --decode",
     "timeline": "leave it out, or follow one engine, without --prefill and --decode",
@@ -174,75 +162,36 @@ class SplitServing(WithLoadFigures, Presentable):
         return self.cost
 
 
-@in_command_words
-@within_domains
-def serve_split(
-    model: Model,
-    *,
-    on: Machine,
-    prefill: str,
-    decode: str,
-    load: str | Load,
-    transfer: str = "after",
-    router: str = "round-robin",
-    input: Annotated[int | None, REQUEST_LENGTH] = None,  # noqa: A002 - the option's name
-    output: Annotated[int | None, REQUEST_LENGTH] = None,
-    lengths: str | RequestLengths | None = None,
-    requests: Annotated[int | None, SERVED_REQUESTS] = None,
-    seed: Annotated[int, SEED] = 0,
-    engine: str = "vllm",
-    weights: str | None = None,
-    kv: str = "bf16",
-    max_batched_tokens: Annotated[int | None, STEP_BUDGET] = None,
-    max_seqs: Annotated[int | None, ENGINE_SEQUENCES] = None,
-    memory_share: Annotated[str | float | None, SHARE] = None,
-    chunked_prefill: bool | None = None,
-    catalogue: Folder = None,
-) -> SplitServing:
-    """How fast a model is served by a pool that computes prompts and a pool that decodes, under a load.
+@asks(SplitServeQuestion)
+def serve_split(question: SplitServeQuestion) -> SplitServing:
+    """Return how fast a model is served under a load by a pool that computes prompts and a pool that decodes.
 
-    A pool is written like ``"2x tp4"``: two workers of four chips each. A degree that the words do not name is 1, so
+    A pool is written like ``"2x tp4"``: two workers of four GPUs each. A degree that the words do not name is 1, so
     ``"1x dp8 ep8"`` is one worker of eight data-parallel ranks. ``on SYSTEM`` puts the pool on another machine, and
-    ``weights fp8`` gives it weights of its own. `transfer` is ``"after"`` the prompt or ``"by-layer"`` beside it,
-    `router` is ``"round-robin"`` or ``"least-loaded"``. All else is as in :func:`serve`, and holds for both pools.
+    ``weights fp8`` gives it weights of its own.
 
-    TTFT is until the answer begins to be decoded, when routers hand the first token out; TTFT at the end of the
-    prompt, before the transfer, stands beside it.
+    TTFT lasts until the answer begins to be decoded, when routers hand out the first token. The answer also contains
+    the TTFT at the end of the prompt, before the transfer.
     """
-    known = catalogue_of(catalogue)
-    _among("transfer", transfer, TRANSFERS)
-    _among("router", router, ROUTERS)
-    shape = served_shape(model, known)
-    machine = machine_of(on, known)
-    question = SplitQuestion(
-        model=shape.name if isinstance(model, Transformer) else str(model),
+    known = catalogue_of(question.catalogue)
+    shape = served_shape(question.model, known)
+    machine = machine_of(question.on, known)
+    asked = question.as_question(
+        SplitQuestion,
+        model=name_of(question.model, shape),
         on=machine.name,
-        prefill=read_pool(prefill, "--prefill"),
-        decode=read_pool(decode, "--decode"),
-        transfer=transfer,
-        router=router,
-        load=str(load),
-        input=input,
-        output=output,
-        lengths=in_words(lengths),
-        requests=requests,
-        seed=seed,
-        engine=engine,
-        kv=kv,
-        max_batched_tokens=max_batched_tokens,
-        max_seqs=max_seqs,
-        memory_share=None if memory_share is None else SHARE.read(memory_share, "memory_share"),
-        chunked_prefill=chunked_prefill,
+        prefill=read_pool(question.prefill, "--prefill"),
+        decode=read_pool(question.decode, "--decode"),
+        weights="bf16",
     )
-    requested = read_load(load)
-    request_lengths(requested, question.of("decode"))
-    check_context(question.of("decode"), shape)
-    told = with_weights(question.of("decode"), weights, known, shape, machine)
-    question = question.changed(
-        weights=told.published if weights is None else format_named(weights), published=told.published
-    )
-    first, second = (pool_of(question, name, shape, machine, known) for name in ("prefill", "decode"))
-    return answered(laid_out(question, first, second, shape, known), requested)
+    requested = read_load(asked.load)
+    request_lengths(requested, asked.of("decode"))
+    check_context(asked.of("decode"), shape)
+    told = with_weights(asked.of("decode"), question.weights, known, shape, machine)
+    weights = told.published if question.weights is None else format_named(question.weights)
+    asked = asked.changed(weights=weights, published=told.published)
+    first, second = (pool_of(asked, name, shape, machine, known) for name in ("prefill", "decode"))
+    return answered(laid_out(asked, first, second, shape, known), requested)
 
 
 def laid_out(
@@ -271,11 +220,6 @@ def answered(
     load = _answer(found, requested, percentiles, rates=rates)
     used = ((pool.cluster, pool.chips) for pool in (found.prefill, found.decode))
     return replace(found, load=load, load_kind=load_kind(requested), cost=token_cost(load.throughput, used))
-
-
-def _among(name: str, given: str, known: tuple[str, ...]) -> None:
-    if given not in known:
-        raise UnknownNameError.among(f"value of --{name}", given, known)
 
 
 def pool_of(question: SplitQuestion, name: str, shape: Transformer, machine: Cluster, known: Catalogue) -> SplitPool:
@@ -394,18 +338,24 @@ def _notes(found: SplitServing) -> Iterator[str]:
     yield from basis_words(found.bases)
 
 
-def check_split(question: Mapping[str, object]) -> None:
-    """Refuse options of two pools that do not go together, or with others."""
-    if question.get("prefill") is None and question.get("decode") is None:
-        given = next(name for name in ("transfer", "router") if question.get(name) is not None)
-        raise DescriptionError(f"--{given} is said of two pools; give them with --prefill and --decode, like '1x tp8'")
-    if question.get("prefill") is None or question.get("decode") is None:
-        given, other = ("prefill", "decode") if question.get("decode") is None else ("decode", "prefill")
-        raise DescriptionError(f"--{given} is given without --{other}; two pools need both, like --{other} '1x tp8'")
-    if question.get("load") is None:
+def split_of(question: ServeQuestion) -> SplitServeQuestion:
+    """Return the question about two pools; reject options that do not go together, or with two pools."""
+    if question.prefill is None and question.decode is None:
+        stated = next(name for name in ("transfer", "router") if getattr(question, name) is not None)
+        raise DescriptionError(f"--{stated} is said of two pools; give them with --prefill and --decode, like '1x tp8'")
+    if question.prefill is None or question.decode is None:
+        stated, other = ("prefill", "decode") if question.decode is None else ("decode", "prefill")
+        raise DescriptionError(f"--{stated} is given without --{other}; two pools need both, like --{other} '1x tp8'")
+    if question.load is None:
         raise DescriptionError("two pools serve requests that come one by one; give --load, like 'closed 64'")
-    if question.get("batch") is not None:
+    if question.batch is not None:
         raise DescriptionError("two pools serve requests, not one batch; give --load, like 'closed 64', and no --batch")
-    for name, cure in OF_ONE_ENGINE.items():
-        if question.get(name) is not None:
-            raise DescriptionError(f"--{name.replace('_', '-')} is not there for two pools: {cure}")
+    for part, _ in question.given():
+        if part.name in OF_ONE_ENGINE:
+            raise DescriptionError(f"{part.flag} is not there for two pools: {OF_ONE_ENGINE[part.name]}")
+        if part.name in ("tensor", "pipeline", "expert", "data"):
+            raise DescriptionError(
+                f"{part.flag} is said of each pool: write it in --prefill and --decode, like '2x tp4'"
+            )
+    pools = {"transfer": question.transfer or "after", "router": question.router or "round-robin"}
+    return question.as_question(SplitServeQuestion, **pools)

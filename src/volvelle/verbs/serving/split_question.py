@@ -1,38 +1,43 @@
-"""A question about two pools as a value: the command that asks it, each pool's own question, the same with changes."""
+"""A question about two pools as a value: each pool's own question, and the same with changes."""
 
-import shlex
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from collections.abc import Collection
 
+from volvelle.base.option_kinds import Named
+from volvelle.base.question import Option, option
 from volvelle.interchange.pool_words import PoolWords
+from volvelle.questions.machine import SYSTEM
+from volvelle.questions.serving import (
+    DECODE,
+    LENGTHS,
+    LOAD,
+    PREFILL,
+    ROUTER,
+    TRANSFER,
+    WEIGHTS,
+    EngineFields,
+    RequestFields,
+)
+from volvelle.questions.training import MODEL
 from volvelle.verbs.serving.question import ServingQuestion
 
+_WORKERS = Named("words of a pool", ("PoolWords",))
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitQuestion:
-    """What is asked; None: not said."""
 
-    model: str
-    on: str
-    prefill: PoolWords
-    decode: PoolWords
-    load: str
-    transfer: str = "after"
-    router: str = "round-robin"
-    input: int | None = None
-    output: int | None = None
-    lengths: str | None = None
-    requests: int | None = None
-    seed: int = 0
-    engine: str = "vllm"
-    weights: str = "bf16"
-    published: str = "bf16"
-    """Format of weights where the command names none; not an option of its own."""
-    kv: str = "bf16"
-    max_batched_tokens: int | None = None
-    max_seqs: int | None = None
-    memory_share: float | None = None
-    chunked_prefill: bool | None = None
+class SplitQuestion(RequestFields, EngineFields):
+    """A question about two pools whose names are looked up and whose formats are decided."""
+
+    subcommand = "serve"
+
+    model: str = option(MODEL)
+    on: str = option(SYSTEM)
+    load: str = option(LOAD)
+    lengths: str | None = option(LENGTHS, default=None)
+    weights: str = option(WEIGHTS, default="bf16")
+    published: str = option(Option("", "Format of the weights if the question states none."), default="bf16")
+    prefill: PoolWords = option(PREFILL, kind=_WORKERS)
+    decode: PoolWords = option(DECODE, kind=_WORKERS)
+    transfer: str = option(TRANSFER, default="after")
+    router: str = option(ROUTER, default="round-robin")
 
     @property
     def traced(self) -> bool:
@@ -41,41 +46,27 @@ class SplitQuestion:
 
     @property
     def input_tokens(self) -> int:
-        """Of a prompt."""
+        """Tokens per prompt."""
         return self.of("decode").input_tokens
 
     @property
     def output_tokens(self) -> int:
-        """Of an answer."""
+        """Tokens per answer."""
         return self.of("decode").output_tokens
 
     def words(self, pool: str) -> PoolWords:
-        """What is said of a pool."""
-        found: PoolWords = getattr(self, pool)
-        return found
+        """Return the workers and the layout of a pool."""
+        words: PoolWords = getattr(self, pool)
+        return words
 
     def of(self, pool: str) -> ServingQuestion:
-        """The question about one worker of a pool."""
+        """Return the question about one worker of a pool."""
         words = self.words(pool)
-        shared = {part.name for part in fields(ServingQuestion)} & {part.name for part in fields(self)}
-        said = {name: getattr(self, name) for name in shared}
         degrees = {name: getattr(words, name) for name in ("tensor", "pipeline", "expert", "data")}
         own = {"on": words.on or self.on, "weights": words.weights or self.weights}
-        return ServingQuestion(**{**said, **degrees, **own})
+        return self.as_question(ServingQuestion, **degrees, **own)
 
-    @property
-    def command(self) -> str:
-        """As it is typed."""
-        found = ["volvelle", "serve", self.model, "--on", self.on]
-        for part in fields(self):
-            value = getattr(self, part.name)
-            usual = self.published if part.name == "weights" else part.default
-            if part.name in ("model", "on", "published") or value == usual:
-                continue
-            flag = f"--{part.name.replace('_', '-')}"
-            found += [flag] if value is True else [flag, f"{value}"]
-        return shlex.join(found)
-
-    def changed(self, **changes: Any) -> "SplitQuestion":
-        """The same but for some of it."""
-        return replace(self, **changes)
+    def typed(self, *, without: Collection[str] = ()) -> list[str]:
+        """Return the words of the command; the format of the weights only if it is not the published one."""
+        implied = ("weights",) if self.weights == self.published else ()
+        return super().typed(without=(*without, *implied))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from volvelle.domains import NumberDomain, check_fields, number
 from volvelle.errors import DescriptionError, brief
-from volvelle.quantities import SECONDS
+from volvelle.quantities import SECONDS, parse, plain_number
 
 LatencyName: TypeAlias = Literal["ttft", "tpot", "itl", "e2el"]
 LATENCIES: tuple[LatencyName, ...] = get_args(LatencyName)
@@ -62,6 +62,13 @@ class LatencyLimit:
         check_fields(self, "limit")
 
     @property
+    def words(self) -> str:
+        """The limit in words that are read as exactly the same limit; ``str`` rounds the time."""
+        statistic = "mean" if self.percentile is None else f"p{plain_number(self.percentile)}"
+        exact = parse(self._time, SECONDS) == self.seconds
+        return f"{statistic} {self.latency} {self._time if exact else f'{plain_number(self.seconds)} s'}"
+
+    @property
     def statistic(self) -> str:
         """``p99`` or ``mean``."""
         return "mean" if self.percentile is None else f"p{self.percentile:g}"
@@ -72,8 +79,11 @@ class LatencyLimit:
         return f"{self.statistic} {self.latency}"
 
     def __str__(self) -> str:
-        told = f"{self.seconds:.6g} s" if self.seconds >= 1.0 else f"{1e3 * self.seconds:.6g} ms"
-        return f"{self.name} {told}"
+        return f"{self.name} {self._time}"
+
+    @property
+    def _time(self) -> str:
+        return f"{self.seconds:.6g} s" if self.seconds >= 1.0 else f"{1e3 * self.seconds:.6g} ms"
 
     def of(self, seconds: NDArray[np.float64]) -> float:
         """The figure that is limited, of latencies of one each."""

@@ -151,7 +151,7 @@ def test_a_request_that_no_cache_holds_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"load": None}, "--load is missing"),
+        ({"load": None}, "load is missing"),
         ({"load": "closed 64"}, "no rate that a fleet could follow"),
         ({"load": "poisson nan/s"}, "rate"),
         ({"load": "poisson 0/s"}, "no request ever comes"),
@@ -175,7 +175,7 @@ def test_unknown_names_are_refused() -> None:
 
 
 def test_options_beside_a_file_are_refused() -> None:
-    with pytest.raises(DescriptionError, match="leave --on, --spare away"):
+    with pytest.raises(DescriptionError, match="leave on, spare away"):
         volvelle.fleet("fleet.yaml", on="dgx-h100", spare=1)
 
 

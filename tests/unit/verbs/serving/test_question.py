@@ -35,9 +35,9 @@ def test_prompts_that_wait_for_a_fuller_step_wait() -> None:
 @pytest.mark.parametrize(
     ("engine", "told", "said"),
     [
-        ("vllm", {"receive_interval": 10}, "--engine sglang"),
-        ("sglang", {"batch_wait": 10}, "--engine trtllm"),
-        ("trtllm", {"batch_wait_ratio": 0.5}, "give --batch-wait"),
+        ("vllm", {"receive_interval": 10}, "engine='sglang'"),
+        ("sglang", {"batch_wait": 10}, "engine='trtllm'"),
+        ("trtllm", {"batch_wait_ratio": 0.5}, "give batch_wait,"),
     ],
 )
 def test_what_another_engine_is_told_is_refused(engine: str, told: dict[str, object], said: str) -> None:

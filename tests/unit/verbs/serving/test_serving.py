@@ -176,5 +176,5 @@ def test_a_described_fleet_takes_values_for_words() -> None:
 
 @pytest.mark.parametrize("wrong", [{"load": 12}, {"load": "closed 4", "lengths": 0.2}, {"speculate": 3, "batch": 1}])
 def test_a_number_is_no_load_no_lengths_and_no_drafter(wrong: dict[str, Any]) -> None:
-    with pytest.raises(DescriptionError, match=r"it must be text, an? [A-Z]"):
+    with pytest.raises(DescriptionError, match="it must be text or"):
         serve("llama3-8b", on=NODE, **wrong)

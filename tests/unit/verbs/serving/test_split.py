@@ -7,10 +7,11 @@ import pytest
 import volvelle
 from volvelle import DescriptionError, MappingError, UnknownNameError
 from volvelle.catalogue.engines import split_error
+from volvelle.questions.serving import ServeQuestion
 from volvelle.report.documents.document import json_text
 from volvelle.report.documents.serve_split import ServeSplitDocument
 from volvelle.report.serving.split_text import brief_lines
-from volvelle.verbs.serving.split import SplitServing, check_split
+from volvelle.verbs.serving.split import SplitServing, split_of
 
 ASKED = {"on": "dgx-h100/16", "weights": "fp8", "load": "closed 8", "input": 512, "output": 32}
 
@@ -106,9 +107,9 @@ def test_a_question_is_the_command_that_asks_it() -> None:
     ("changed", "error", "said"),
     [
         ({"prefill": "3x tp8"}, MappingError, "both pools take 28 chips, and dgx-h100/16 has 16"),
-        ({"transfer": "before"}, UnknownNameError, "--transfer"),
-        ({"router": "random"}, UnknownNameError, "--router"),
-        ({"decode": "many"}, DescriptionError, "--decode 'many'"),
+        ({"transfer": "before"}, UnknownNameError, "transfer is 'before'"),
+        ({"router": "random"}, UnknownNameError, "router is 'random'"),
+        ({"decode": "many"}, DescriptionError, "decode='many'"),
         ({"load": "closed 50001"}, DescriptionError, "clients of one part of the pools is 50001; .* from 1 to 50,000"),
     ],
 )
@@ -130,4 +131,4 @@ def test_what_cannot_be_asked_is_refused_by_name(changed: dict[str, str], error:
 )
 def test_options_of_pools_go_together(given: dict[str, object], said: str) -> None:
     with pytest.raises(DescriptionError, match=said):
-        check_split(given)
+        split_of(ServeQuestion("llama3-8b", on="dgx-h100/16", **given))

@@ -1,0 +1,1 @@
+"""What every part of the package rests on: questions as values."""

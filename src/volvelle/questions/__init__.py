@@ -1,0 +1,1 @@
+"""What each command asks: one question a command, its options declared once."""
