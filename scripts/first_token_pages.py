@@ -29,7 +29,7 @@ from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import serve
 from volvelle.workload.served_model import ServedModel
 from volvelle.workload.serving.lengths import AbstractLengths, FixedLength, Independent, UniformBelow
-from volvelle.workload.serving.loads import ClosedLoop, Random
+from volvelle.workload.serving.loads import Closed, Poisson
 from volvelle.workload.serving.requests import Requests
 
 __all__ = ["first_token_pages"]
@@ -242,7 +242,7 @@ class Case:
         return one.with_constants(replace(known, **changed))
 
     def _requests(self) -> Requests:
-        load = ClosedLoop(clients=self.clients) if self.rate is None else Random(rate=self.rate)
+        load = Closed(clients=self.clients) if self.rate is None else Poisson(rate=self.rate)
         shape = Independent(input=self._length(PROMPT), output=self._length(ANSWER))
         found = load.requests(shape, count=10 * CLIENTS, seed=0)
         if not self.shared:

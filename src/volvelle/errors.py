@@ -8,6 +8,7 @@
     │   ├── GraphError          a workload graph that does not hold together
     │   └── MappingError        a mapping that contradicts its workload or its system
     ├── OutsideDomainError      a model asked for something it does not describe
+    ├── MissingFigureError      a figure that an answer does not have, with the reason
     ├── ResultsError            a folder of results that is damaged, full, or of another study
     └── MissingExtraError       an optional engine is not installed
 
@@ -146,6 +147,10 @@ class MappingError(DescriptionError):
 
 class OutsideDomainError(VolvelleError):
     """A model asked for something it does not describe."""
+
+
+class MissingFigureError(VolvelleError):
+    """A figure that an answer does not have: nothing runs, or a price is unknown."""
 
 
 class ResultsError(VolvelleError):

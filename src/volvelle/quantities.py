@@ -251,6 +251,15 @@ def format(value: float, kind: Quantity) -> str:  # noqa: A001 - the inverse of 
     return f"{value!r} {base}".replace(".0 ", " ")
 
 
+def plain_number(value: float) -> str:
+    """Write a number so that `float` gives back exactly the same number.
+
+    >>> plain_number(12.0), plain_number(0.1)
+    ('12', '0.1')
+    """
+    return repr(float(value)).removesuffix(".0")
+
+
 def show(value: float, kind: Quantity, *, digits: int = 3) -> str:
     """Write a quantity for a person: a few significant digits and a fitting unit.
 

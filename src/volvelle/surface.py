@@ -9,6 +9,7 @@ from volvelle.errors import (
     GraphError,
     MappingError,
     MissingExtraError,
+    MissingFigureError,
     OutsideDomainError,
     SourceError,
     UnitError,
@@ -30,11 +31,14 @@ from volvelle.estimators.result import (
     EstimateTable,
     MemoryPart,
     Range,
+    RangedFigure,
     TrainingEstimate,
     Violation,
 )
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty, sampled
+from volvelle.interchange.load_words import Trace
+from volvelle.interchange.speculation_words import Draft, Drafter, Eagle, Mtp, Ngram, Parallel
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping, Recompute, Schedule
 from volvelle.mapping.sharding import Conversion, ShardedBlock, all_shardings, by_dimension, shard
 from volvelle.spread import Evidence, Exact, Figure, Interval, LogNormal, Normal
@@ -76,7 +80,8 @@ from volvelle.verbs.plan_serving.plan import ServingPlan, plan_serving
 from volvelle.verbs.read_model import read_model
 from volvelle.verbs.replay import ReplayAnswer, replay
 from volvelle.verbs.scale import Scaling, scale
-from volvelle.verbs.serving.serve import Serving, serve
+from volvelle.verbs.serving.load_figures import LatencyFigure
+from volvelle.verbs.serving.serve import LoadedServing, Serving, StaticServing, serve
 from volvelle.verbs.serving.split import SplitServing, serve_split
 from volvelle.verbs.trained import Trained
 from volvelle.verbs.training_step import training_step
@@ -87,6 +92,9 @@ from volvelle.workload.families.shape import Experts, LatentAttention, LayerKind
 from volvelle.workload.families.transformer import transformer
 from volvelle.workload.graph import Block, Tensor, Workload
 from volvelle.workload.operations import Contraction, Lookup, Normalisation, Operation, Phase, Pointwise, Routing
+from volvelle.workload.serving.lengths import FixedLengths, LengthsAround, LengthsUpTo, RequestLengths
+from volvelle.workload.serving.limits import LatencyLimit
+from volvelle.workload.serving.loads import AtOnce, Closed, Gamma, Load, Poisson, Ramp
 from volvelle.workload.tensor_layout import PARTIAL, REPLICATED, Collective, TensorLayout, conversion, split
 from volvelle.workload.training import TrainingStep
 from volvelle.workload.transforms import with_backward
@@ -99,6 +107,7 @@ __all__ = [
     "Alternative",
     "Answer",
     "Answers",
+    "AtOnce",
     "Block",
     "BlockBuilder",
     "CalibratedCluster",
@@ -106,6 +115,7 @@ __all__ = [
     "Calibrations",
     "Catalogue",
     "Chip",
+    "Closed",
     "ClosedForm",
     "Cluster",
     "Collective",
@@ -122,7 +132,10 @@ __all__ = [
     "DescriptionError",
     "Difference",
     "Dimension",
+    "Draft",
+    "Drafter",
     "Dragonfly",
+    "Eagle",
     "Estimate",
     "EstimateTable",
     "Estimator",
@@ -132,18 +145,26 @@ __all__ = [
     "FatTree",
     "Figure",
     "FittedConstants",
+    "FixedLengths",
     "Fleet",
     "FullyConnected",
+    "Gamma",
     "GoodputRuns",
     "GraphError",
     "HyperX",
     "Interval",
     "Inversion",
     "Job",
+    "LatencyFigure",
+    "LatencyLimit",
     "LatentAttention",
     "Launch",
     "LayerKind",
+    "LengthsAround",
+    "LengthsUpTo",
     "Link",
+    "Load",
+    "LoadedServing",
     "LogNormal",
     "Lookup",
     "Mamba",
@@ -154,20 +175,28 @@ __all__ = [
     "Memory",
     "MemoryPart",
     "MissingExtraError",
+    "MissingFigureError",
     "MpiAnswer",
+    "Mtp",
+    "Ngram",
     "Normal",
     "Normalisation",
     "Operation",
     "OutsideDomainError",
+    "Parallel",
     "ParallelMapping",
     "Phase",
     "Plan",
     "Pointwise",
+    "Poisson",
     "PolarFly",
     "RailOnly",
+    "Ramp",
     "Range",
+    "RangedFigure",
     "Recompute",
     "ReplayAnswer",
+    "RequestLengths",
     "Ring",
     "Routing",
     "Scaling",
@@ -180,11 +209,13 @@ __all__ = [
     "SourceError",
     "SparseIndex",
     "SplitServing",
+    "StaticServing",
     "SuiteCheck",
     "Switch",
     "Tensor",
     "TensorLayout",
     "Torus",
+    "Trace",
     "Trained",
     "TrainingEstimate",
     "TrainingEstimator",

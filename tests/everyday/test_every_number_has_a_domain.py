@@ -21,6 +21,7 @@ from volvelle.cli.plan_application import plan_command
 from volvelle.cli.words import Within
 from volvelle.domains import NumberDomain, argument_domains, domains_of
 from volvelle.errors import DescriptionError, MappingError
+from volvelle.interchange.load_words import Trace
 from volvelle.interchange.study_file import StudyForm
 from volvelle.mapping.parallelism import CHOICES, ParallelMapping
 from volvelle.simulation.batching.costs import StepCosts
@@ -43,7 +44,7 @@ from volvelle.workload.families.shape import (
     Transformer,
 )
 from volvelle.workload.serving.lengths import FixedLength, LogNormalLengths, UniformAround, UniformBelow
-from volvelle.workload.serving.loads import ClosedLoop, Ramp, Random, Trace
+from volvelle.workload.serving.loads import Closed, Gamma, Poisson, Ramp, Recorded
 from volvelle.workload.serving.requests import Requests
 from volvelle.workload.training import TrainingStep
 from volvelle.workload.tuning import Tuning
@@ -68,9 +69,11 @@ VALUES = (
     Limits,
     StepCosts,
     Requests,
-    ClosedLoop,
-    Random,
+    Closed,
+    Poisson,
+    Gamma,
     Ramp,
+    Recorded,
     Trace,
     FixedLength,
     UniformAround,

@@ -57,6 +57,10 @@ def examples(catalogue: Catalogue) -> dict[type, Any]:
     step = surface.training_step(surface.transformer(catalogue.model("gpt2")), batch=8, lora=16)
     gather((step, surface.ParallelMapping(), surface.CostAssumptions(), surface.REPLICATED, surface.RailOnly()))
     gather((surface.Exact(1.0), surface.Normal(1.0, 0.1), surface.LogNormal(1.0, 1.1), surface.Dragonfly(8)))
+    gather((surface.Closed(8), surface.Poisson(2.0), surface.Gamma(2.0, 0.5), surface.Ramp(1.0, 2.0)))
+    gather((surface.Trace("requests.csv"), surface.LengthsAround(0.2), surface.LengthsUpTo(0.8)))
+    gather((surface.Eagle(3), surface.Mtp(1), surface.Parallel(5), surface.Ngram(4), surface.Draft("gpt2", 4, tp=1)))
+    gather(surface.LatencyLimit("ttft", 2.0, percentile=99.0))
     gather((surface.UnderUncertainty(estimator=surface.ClosedForm()), surface.SlimFly(5, 2), surface.PolarFly(7, 2)))
     return found
 
@@ -194,6 +198,12 @@ SERVED = {"model": "llama3-8b", "on": "dgx-h100/8", "batch": 8, "input": 128, "o
             {"trace": 3, "profile": 3, "like": 3, "gaps": "drop it", "clock": True, "on": 8},
         ),
         ("replay", {"trace": "x.json"}, {"element": 16, "group": 2.5, "source": 3, "seed": NAN, "set": "rate=2x"}),
+        ("serve", SERVED, {"lengths": 0.2, "speculate": 3}),
+        (
+            "plan_serving",
+            {"model": "llama3-8b", "on": "dgx-h100/8", "load": "poisson 1/s", "slo": "p99 ttft 2 s"},
+            {"load": 12, "slo": 2.0, "lengths": 0.2, "speculate": [3]},
+        ),
         ("compare", {"model": "gpt2", "on": "dgx-h100/8", "batch": 8}, {"element": 3, "batch": True, "seed": "1"}),
         ("read_model", {"source": "gpt2"}, {"name": 3, "sequence": "128"}),
         ("validate", {"application": "hpl"}, {"application": 3, "data": 3, "group": 3, "advance": 3}),

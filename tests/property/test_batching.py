@@ -14,7 +14,7 @@ from volvelle.simulation.batching.rules import Engine, Eviction, Rules, vllm
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import serve
 from volvelle.workload.serving.lengths import FixedLength, Independent, UniformBelow
-from volvelle.workload.serving.loads import ClosedLoop, Random
+from volvelle.workload.serving.loads import Closed, Poisson
 from volvelle.workload.serving.requests import Requests
 
 EVERY = 4
@@ -234,14 +234,14 @@ MIXED = Independent(input=UniformBelow(tokens=120, range_ratio=0.5), output=Unif
 
 def test_one_client_waits_for_the_sum_of_all_steps() -> None:
     costs, rules = some_costs(np.random.default_rng(1), 64, 8), vllm(kv_blocks=200, token_budget=64, max_sequences=8)
-    requests = ClosedLoop(clients=1).requests(MIXED, count=20)
+    requests = Closed(clients=1).requests(MIXED, count=20)
     assert serve(requests, costs, rules).duration == pytest.approx(lone_sum(requests, costs, rules), rel=1e-9)
 
 
 def test_requests_that_come_rarely_are_served_as_by_one_client() -> None:
     costs, rules = some_costs(np.random.default_rng(2), 64, 8), vllm(kv_blocks=200, token_budget=64, max_sequences=8)
-    rare = serve(Random(rate=1e-3).requests(MIXED, count=20, seed=3), costs, rules)
-    single = serve(ClosedLoop(clients=1).requests(MIXED, count=20, seed=3), costs, rules)
+    rare = serve(Poisson(rate=1e-3).requests(MIXED, count=20, seed=3), costs, rules)
+    single = serve(Closed(clients=1).requests(MIXED, count=20, seed=3), costs, rules)
     np.testing.assert_allclose(rare.first_token - rare.sent, single.first_token - single.sent, rtol=1e-6)
     np.testing.assert_allclose(rare.end - rare.sent, single.end - single.sent, rtol=1e-6)
 
@@ -250,7 +250,7 @@ def test_requests_that_come_rarely_are_served_as_by_one_client() -> None:
 def test_more_memory_or_faster_steps_never_slow_one_client_down(seed: int) -> None:
     generator = np.random.default_rng(seed)
     costs, rules = some_costs(generator, 64, 8), vllm(kv_blocks=12, token_budget=64, max_sequences=8)
-    requests = ClosedLoop(clients=1).requests(MIXED, count=10, seed=seed)
+    requests = Closed(clients=1).requests(MIXED, count=10, seed=seed)
     slow = serve(requests, costs, rules).duration
     assert serve(requests, costs, replace(rules, kv_blocks=1000)).duration <= slow
     faster = replace(costs, tokens=0.9 * costs.tokens, captured=0.9 * costs.captured, decode=0.9 * costs.decode)
@@ -260,12 +260,12 @@ def test_more_memory_or_faster_steps_never_slow_one_client_down(seed: int) -> No
 def test_a_prompt_larger_than_all_memory_is_refused_with_the_reason() -> None:
     costs, rules = some_costs(np.random.default_rng(1), 64, 8), vllm(kv_blocks=8, token_budget=64, max_sequences=8)
     with pytest.raises(VolvelleError, match=r"request 1 of 100 prompt and 40 output tokens .* KV blocks hold 128"):
-        serve(ClosedLoop(clients=1).requests(FIXED, count=2), costs, rules)
+        serve(Closed(clients=1).requests(FIXED, count=2), costs, rules)
 
 
 def test_a_budget_below_a_block_still_serves() -> None:
     costs, rules = some_costs(np.random.default_rng(1), 5, 2), vllm(kv_blocks=20, token_budget=5, max_sequences=2)
-    requests = ClosedLoop(clients=3).requests(FIXED, count=5)
+    requests = Closed(clients=3).requests(FIXED, count=5)
     assert serve(requests, costs, rules).free_blocks == 20
 
 

@@ -15,7 +15,7 @@ from volvelle.verbs.plan_serving.sensitivities import share_of_rank
 from volvelle.workload.served_model import ServedModel
 from volvelle.workload.serving.lengths import FixedLength, Independent
 from volvelle.workload.serving.limits import LatencyLimit
-from volvelle.workload.serving.loads import Random
+from volvelle.workload.serving.loads import Poisson
 
 CATALOGUE = Catalogue()
 SHAPE = CATALOGUE.model("llama3-8b")
@@ -48,7 +48,7 @@ def test_more_bandwidth_memory_arithmetic_or_links_never_lower_goodput(
     search = Search(
         catalogue=CATALOGUE,
         shape=SHAPE,
-        asked=AskedLoad(load=Random(rate=100.0), shape=shape, requests=8000),
+        asked=AskedLoad(load=Poisson(rate=100.0), shape=shape, requests=8000),
         limits=limits,
         chip_cost={},
     )

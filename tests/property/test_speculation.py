@@ -17,7 +17,7 @@ from volvelle.simulation.batching.metrics import measure
 from volvelle.simulation.batching.serving import serve
 from volvelle.verbs.serving.serve import Serving
 from volvelle.workload.serving.lengths import Independent, UniformBelow
-from volvelle.workload.serving.loads import ClosedLoop, Random
+from volvelle.workload.serving.loads import Closed, Poisson
 
 ASKED = {"on": "dgx-h100/8", "weights": "fp8", "input": 512, "output": 64}
 SHARE = st.integers(0, 20).map(lambda share: share / 20)
@@ -128,12 +128,12 @@ def test_one_client_gets_the_static_answer(speculate: str) -> None:
 @given(
     st.sampled_from(["vllm", "sglang", "trtllm"]),
     st.sampled_from(["eagle 3", "ngram 5", "eagle 2 tree 3x2", "parallel 4 acceptance 0.6"]),
-    st.sampled_from([ClosedLoop(clients=5), ClosedLoop(clients=40), Random(rate=3.0), Random(rate=200.0)]),
+    st.sampled_from([Closed(clients=5), Closed(clients=40), Poisson(rate=3.0), Poisson(rate=200.0)]),
     st.integers(0, 1000),
     st.sampled_from([400, 3000, 10**6]),
 )
 def test_jumping_between_cycles_is_following_them_one_by_one(
-    engine: str, speculate: str, load: ClosedLoop | Random, seed: int, blocks: int
+    engine: str, speculate: str, load: Closed | Poisson, seed: int, blocks: int
 ) -> None:
     instance = served(speculate, batch=1, engine=engine).instance
     drafts = instance.speculation

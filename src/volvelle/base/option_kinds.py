@@ -452,6 +452,40 @@ class Named(OptionKind):
         return {"type": "string", "x-local": "read"} if self.file else {"type": "string"}
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class InWords(OptionKind):
+    """Text, or a value of Python's that the text stands for. The option keeps the text.
+
+    A value gives its text as ``words``, or else by ``str``.
+    """
+
+    what: str
+    """The values in words."""
+    classes: tuple[str, ...]
+    """Names of the classes of the values, or of their bases."""
+    several: bool = False
+    """Several values are the items of one text, divided by commas."""
+
+    @property
+    def says(self) -> str:
+        """Text or the values."""
+        return f"text or {self.what}"
+
+    def read(self, value: Any, where: str) -> str:
+        """Return the text."""
+        if isinstance(value, str):
+            refuse_remote(value)
+            return value
+        values = items(value) if self.several else (value,)
+        if not values or not all(self._holds(one) for one in values):
+            raise self._rejected(value, where)
+        return ", ".join(getattr(one, "words", None) or str(one) for one in values)
+
+    def _holds(self, value: Any) -> bool:
+        return not {base.__name__ for base in type(value).__mro__}.isdisjoint(self.classes)
+
+
 def items(value: Any) -> Sequence[Any]:
     """Return the items of a list, tuple, set, range, iterator or column; a single value is one item.
 

@@ -1,17 +1,33 @@
 """What an estimator answers: contributions, memory, violations. Totals are derived from the parts."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import exp, hypot, inf, isfinite, isnan, log, nan
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.laws.utilisation import model_flops_utilisation
 from volvelle.mapping.parallelism import MappingTable, ParallelMapping
-from volvelle.quantities import BYTES, SECONDS, Count, Flop, FlopPerSecond, numbered, show
+from volvelle.quantities import (
+    BYTES,
+    BYTES_PER_SECOND,
+    DOLLARS,
+    FRACTION,
+    JOULES,
+    SECONDS,
+    WATTS,
+    Count,
+    Flop,
+    FlopPerSecond,
+    numbered,
+    percent,
+    show,
+    whole_text,
+)
 from volvelle.spread import model_reach
 from volvelle.workload.training import TrainingStep
 
@@ -81,12 +97,105 @@ class Range:
         return replace(self, low=min(self.low, value), high=max(self.high, value))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RangedFigure:
-    """One figure of an estimate, and where it lies when the inputs vary; None: that was not asked."""
+class AbstractFigure(ABC):
+    """A number of an answer, with its unit and, where it is known, its range."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def value(self) -> float:
+        """The point estimate, in `unit`."""
+
+    @property
+    @abstractmethod
+    def range(self) -> Range | None:
+        """The range, in `unit`; None: unknown."""
+
+    @property
+    @abstractmethod
+    def unit(self) -> str:
+        """An SI unit, or ``USD``, ``tokens/s`` and the like; ``ratio``: a share of 1; empty: not stated."""
+
+    @property
+    def low(self) -> float | None:
+        """Lower end of the range; None: unknown."""
+        return None if self.range is None else self.range.low
+
+    @property
+    def high(self) -> float | None:
+        """Upper end of the range; None: unknown."""
+        return None if self.range is None else self.range.high
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return format(float(self), spec) if spec else str(self)
+
+    def __str__(self) -> str:
+        return _figure_text(self.value, self.range, self.unit)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RangedFigure(AbstractFigure):
+    """One figure of an answer: a number, its unit and its range.
+
+    `float` gives the number, and printing it gives the number and the range with units.
+
+    Parameters
+    ----------
+    value
+        The point estimate, in `unit`.
+    range
+        Where four of five measurements are expected, in `unit`; None: unknown.
+    unit
+        An SI unit, or ``USD``, ``tokens/s`` and the like; ``ratio``: a share of 1; empty: not stated.
+
+    Examples
+    --------
+    >>> from volvelle import Range, RangedFigure
+    >>> time = RangedFigure(value=14.61, range=Range(low=12.42, high=17.18, level=0.8, varied=()), unit="s")
+    >>> print(time)
+    14.6 s (12.4–17.2 s, 80 %)
+    >>> f"{time:.0f} s in all, {float(time) / 64:.2f} s each"
+    '15 s in all, 0.23 s each'
+    """
 
     value: float
     range: Range | None = None
+    unit: str = ""
+
+    def inverse(self, value: float, unit: str) -> "RangedFigure":
+        """Return a figure of this `value` that is inversely proportional to this one, as a rate is to a time."""
+        around = self.range
+        if around is not None:
+            product = value * self.value
+            around = replace(around, low=product / around.high, high=product / around.low)
+        return RangedFigure(value=value, range=around, unit=unit)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+_UNITS = {kind.base: kind for kind in (SECONDS, BYTES, BYTES_PER_SECOND, DOLLARS, JOULES, WATTS)} | {"ratio": FRACTION}
+
+
+def _figure_text(value: float, around: Range | None, unit: str) -> str:
+    """Return a figure with its range for people: ``14.6 s (12.4–17.2 s, 80 %)``."""
+    shown = _with_unit(value, unit)
+    if around is None:
+        return shown
+    low, high = _with_unit(around.low, unit), _with_unit(around.high, unit)
+    number, _, low_unit = low.partition(" ")
+    low = number if low_unit == high.partition(" ")[2] else low
+    return f"{shown} ({low}–{high}, {percent(around.level, 0)})"
+
+
+def _with_unit(value: float, unit: str) -> str:
+    kind = _UNITS.get(unit)
+    return f"{whole_text(value)} {unit}".rstrip() if kind is None else show(value, kind)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from volvelle.domains import (
     ACCELERATORS,
@@ -40,11 +40,24 @@ from volvelle.domains import (
     WAIT,
 )
 from volvelle.interchange.yaml_file import read_form
-from volvelle.workload.serving.loads import BURSTINESS, RATE_FACTOR
+from volvelle.workload.serving.lengths import RequestLengths
+from volvelle.workload.serving.limits import LatencyLimit
+from volvelle.workload.serving.loads import BURSTINESS, RATE_FACTOR, Load
 from volvelle.workload.serving.offered import HOURLY_RATE, LOAD_HOURS
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$", max_length=60)]
 _MOST_SERVICES, _MOST_MACHINES = 24, 12
+
+
+def _in_words(given: object) -> object:
+    """Return values of Python in the words of a file; all else as it is."""
+    several = given if isinstance(given, list | tuple) else (given,)
+    if several and all(isinstance(one, LatencyLimit) for one in several):
+        return ", ".join(limit.words for limit in several)
+    return str(given) if isinstance(given, Load | RequestLengths) else given
+
+
+Words = Annotated[str, BeforeValidator(_in_words)]
 
 
 class _Closed(BaseModel):
@@ -101,15 +114,15 @@ class LoadForm(_Closed):
     burstiness: Annotated[float, BURSTINESS] = 1.0
     input: Annotated[int, REQUEST_LENGTH] | None = None
     output: Annotated[int, REQUEST_LENGTH] | None = None
-    lengths: str | None = None
+    lengths: Words | None = None
     lengths_of: str | None = None
     """A trace whose requests are as long."""
 
     @model_validator(mode="before")
     @classmethod
     def _short(cls, given: object) -> object:
-        """Bare text is a load in words."""
-        return {"words": given} if isinstance(given, str) else given
+        """Bare text is a load in words, and so is a value."""
+        return {"words": _in_words(given)} if isinstance(given, str | Load) else given
 
     @model_validator(mode="after")
     def _one_way(self) -> "LoadForm":
@@ -129,7 +142,7 @@ class ServiceForm(_Closed):
 
     name: Name | None = None
     model: str
-    slo: str
+    slo: Words
     load: LoadForm
     on: tuple[str, ...] = ()
     """Machines that it may be on; none named: all of the fleet."""

@@ -40,15 +40,16 @@ def _limit(part: str, where: str) -> LatencyLimit:
         raise DescriptionError(f"{where}: it says no time; write {_FORMS}")
     if latency == _SPEED:
         return LatencyLimit(latency="tpot", percentile=percentile, seconds=1.0 / _speed(value, where))
-    if latency not in LATENCIES:
-        known = ", ".join((*LATENCIES, _SPEED))
-        raise DescriptionError(f"{where}: {brief(words[1])} is nothing that is limited; there are {known}")
+    known = next((name for name in LATENCIES if name == latency), None)
+    if known is None:
+        names = ", ".join((*LATENCIES, _SPEED))
+        raise DescriptionError(f"{where}: {brief(words[1])} is nothing that is limited; there are {names}")
     try:
         seconds = parse(value, SECONDS)
     except DescriptionError as error:
         raise type(error)(f"{where}: {error}") from None
     LIMITED_SECONDS.check(seconds, f"{where}: the time")
-    return LatencyLimit(latency=latency, percentile=percentile, seconds=seconds)
+    return LatencyLimit(latency=known, percentile=percentile, seconds=seconds)
 
 
 def _percentile(word: str, where: str) -> float | None:

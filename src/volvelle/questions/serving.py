@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from volvelle.base.option_kinds import Listed, Named, Number, OutputFile, Switch, Text, Words
+from volvelle.base.option_kinds import InWords, Listed, Named, Number, OutputFile, Switch, Text, Words
 from volvelle.base.question import Option, Question, option
 from volvelle.domains import (
     DEGREE,
@@ -27,11 +27,13 @@ from volvelle.questions.machine import CATALOGUE, PROGRESS, RANDOM_SEED, SYSTEM
 from volvelle.questions.training import MODEL
 
 if TYPE_CHECKING:
+    from volvelle.interchange.speculation_words import Drafter
     from volvelle.questions.machine import Folder
     from volvelle.system.cluster import Cluster
     from volvelle.workload.families.shape import Transformer
-    from volvelle.workload.serving.drafting import Drafting
-    from volvelle.workload.serving.loads import AbstractLoad
+    from volvelle.workload.serving.lengths import RequestLengths
+    from volvelle.workload.serving.limits import LatencyLimit
+    from volvelle.workload.serving.loads import Load
 
 Transfer = Literal["after", "by-layer"]
 TRANSFERS: tuple[Transfer, ...] = ("after", "by-layer")
@@ -44,7 +46,7 @@ _DEGREES = Listed(Number(DEGREE))
 LOAD = Option(
     "--load",
     "Requests: 'closed 64', 'poisson 12/s', 'gamma 12/s 0.5', 'ramp 1/s 20/s', 'trace FILE ×1.5', 'at once'.",
-    kind=Named("text or a load", ("AbstractLoad",)),
+    kind=InWords("a load", ("Load",)),
     group="Requests",
     metavar="LOAD",
 )
@@ -52,7 +54,7 @@ LIMITS = Option(
     "--slo",
     "Limits of all requests, like 'p99 ttft 2 s, p95 tpot 50 ms': p50 to p99.9 or mean of ttft, tpot, itl, e2el; "
     "or 'p99 tps 20'.",
-    kind=Named("text or limits", ("LatencyLimit", "Limits")),
+    kind=InWords("limits", ("LatencyLimit",), several=True),
     group="Requests",
     metavar="LIMITS",
 )
@@ -61,7 +63,7 @@ OUTPUT_TOKENS = Option("--output", "Tokens per answer.", kind=Number(REQUEST_LEN
 LENGTHS = Option(
     "--lengths",
     "Spread of request lengths: around:0.2 (a fifth to either side), uniform:0.8 (0.8 to 1 times), or fixed.",
-    kind=Named("text or lengths", ("AbstractLengths",)),
+    kind=InWords("lengths", ("RequestLengths",)),
     group="Requests",
     usually="around:0.2",
 )
@@ -108,7 +110,7 @@ SPECULATE = Option(
     "--speculate",
     "Speculative decoding: 'eagle 3', 'mtp 1', 'parallel 5', 'ngram 4', 'draft llama3-8b 4 tp1', "
     "'eagle 3 tree 4x2' or 'eagle best'; then 'acceptance 0.8 decay 0.9' or 'curve FILE'.",
-    kind=Named("text or a drafter", ("Drafting",)),
+    kind=InWords("a drafter", ("Drafter",)),
     group="Engine",
     metavar="DRAFTS",
 )
@@ -134,8 +136,8 @@ class RequestFields(Question):
 
     input: int | None = option(INPUT_TOKENS, default=None)
     output: int | None = option(OUTPUT_TOKENS, default=None)
-    load: "str | AbstractLoad | None" = option(LOAD, default=None)
-    lengths: str | None = option(LENGTHS, default=None)
+    load: "str | Load | None" = option(LOAD, default=None)
+    lengths: "str | RequestLengths | None" = option(LENGTHS, default=None)
     requests: int | None = option(REQUESTS, default=None, usually="10 for each client, or until latencies settle")
     seed: int = option(RANDOM_SEED, default=0)
 
@@ -207,7 +209,7 @@ class InstanceFields(RequestFields, EngineFields):
         ),
         default=None,
     )
-    speculate: "str | Drafting | None" = option(SPECULATE, default=None)
+    speculate: "str | Drafter | None" = option(SPECULATE, default=None)
     if TYPE_CHECKING:  # the names of the command, which are turned into names of fields before a question is made
         tp: int | None = None
         pp: int = 1
@@ -292,7 +294,7 @@ class SplitServeQuestion(RequestFields, EngineFields):
     on: "Cluster | str" = option(SYSTEM)
     prefill: str = option(PREFILL)
     decode: str = option(DECODE)
-    load: "str | AbstractLoad" = option(LOAD)
+    load: "str | Load" = option(LOAD)
     transfer: Transfer = option(TRANSFER, default="after")
     router: Router = option(ROUTER, default="round-robin")
     catalogue: "Folder" = option(CATALOGUE, default=None)
@@ -323,11 +325,11 @@ class PlanServingQuestion(Question):
     on: "Cluster | str | Sequence[Cluster | str]" = option(
         SYSTEM, several=True, help="Largest machine to use, like dgx-h100/64. May be given several times."
     )
-    load: "str | AbstractLoad" = option(LOAD)
-    slo: str = option(LIMITS)
+    load: "str | Load" = option(LOAD)
+    slo: "str | LatencyLimit | Sequence[LatencyLimit]" = option(LIMITS)
     input: int | None = option(INPUT_TOKENS, default=None)
     output: int | None = option(OUTPUT_TOKENS, default=None)
-    lengths: str | None = option(LENGTHS, default=None)
+    lengths: "str | RequestLengths | None" = option(LENGTHS, default=None)
     requests: int | None = option(REQUESTS, default=None, usually="2000 for each rank")
     seed: int = option(RANDOM_SEED, default=0)
     purpose: str = option(
@@ -378,7 +380,7 @@ class PlanServingQuestion(Question):
     )
     memory_share: str | float | None = option(MEMORY_SHARE, default=None)
     chunked_prefill: bool | None = option(CHUNKED_PREFILL, default=None)
-    speculate: "str | Drafting | Sequence[str | Drafting]" = option(
+    speculate: "str | Drafter | Sequence[str | Drafter]" = option(
         SPECULATE, default=(), several=True, help="Speculative decoding to consider, as in volvelle serve. Repeatable."
     )
     split: bool = option(
@@ -447,13 +449,15 @@ class FleetQuestion(Question):
         kind=Text(),
         help="Machine, like dgx-h100, or dgx-h100/64 for a fixed number of GPUs.",
     )
-    load: "str | AbstractLoad | None" = option(
+    load: "str | Load | None" = option(
         LOAD, default=None, help="Requests: 'trace FILE ×1.5', 'poisson 12/s' or 'gamma 12/s 0.5'."
     )
-    slo: str | None = option(LIMITS, default=None, help="Limits to keep, like 'p99 ttft 2 s, p95 tpot 50 ms'.")
+    slo: "str | LatencyLimit | Sequence[LatencyLimit] | None" = option(
+        LIMITS, default=None, help="Limits to keep, like 'p99 ttft 2 s, p95 tpot 50 ms'."
+    )
     input: int | None = option(INPUT_TOKENS, default=None)
     output: int | None = option(OUTPUT_TOKENS, default=None)
-    lengths: str | None = option(LENGTHS, default=None)
+    lengths: "str | RequestLengths | None" = option(LENGTHS, default=None)
     engine: str | None = option(ENGINE, default=None, usually="vllm", help="Serving engine: vllm, sglang or trtllm.")
     weights: str | None = option(WEIGHTS, default=None)
     kv: str | None = option(CACHE, default=None, usually="bf16")

@@ -17,7 +17,7 @@ from volvelle.catalogue.schema import Reference
 from volvelle.catalogue.stacks import software_stack, stacks_run_on
 from volvelle.economics.step_cost import CostAssumptions, Costs, Timed
 from volvelle.economics.training_run import TrainingRun, run_tokens, training_run
-from volvelle.errors import DescriptionError, MappingError
+from volvelle.errors import DescriptionError, MappingError, MissingFigureError
 from volvelle.estimators.calibration import (
     Calibrations,
     FittedConstants,
@@ -25,7 +25,8 @@ from volvelle.estimators.calibration import (
     fitted_constants,
 )
 from volvelle.estimators.question_error import step_error
-from volvelle.estimators.result import Range, TrainingEstimate
+from volvelle.estimators.result import Range, RangedFigure, TrainingEstimate
+from volvelle.estimators.step_figures import WithStepFigures, no_such_step
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.training.layer_phases import LayerPhase, layer_phases
 from volvelle.estimators.training.resource_use import MEMORY, ResourceUse, resource_use
@@ -33,6 +34,7 @@ from volvelle.laws.citations import LAWS, Law
 from volvelle.mapping.axis_shardings import EXPERT_DIM
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
+from volvelle.quantities import Number
 from volvelle.questions.estimate import EstimateQuestion
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.differences import Difference, Side, difference, side_of
@@ -51,8 +53,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Answer(Presentable):
-    """An estimate with its question and its sources."""
+class Answer(WithStepFigures, Presentable):
+    """An estimate with its question and its sources.
+
+    Its figures are `time` in seconds per step, `throughput` in tokens per second, `utilisation` (MFU), `memory` of the
+    fullest GPU in bytes, `power` in watts, and `energy` and `cost` in joules and dollars per step. A figure that cannot
+    be had, because there is no such layout or no price, raises `MissingFigureError`.
+
+    Examples
+    --------
+    >>> import volvelle
+    >>> answer = volvelle.estimate("llama3-8b", on="dgx-h100/8", batch=64, tensor=2)
+    >>> answer.time.low < answer.time.value < answer.time.high
+    True
+    >>> answer.memory.unit, answer.cost.unit
+    ('B', 'USD')
+    """
 
     model: str
     step: TrainingStep
@@ -72,6 +88,34 @@ class Answer(Presentable):
     """Seconds of the step on sampled machines."""
     baseline: "Answer | None" = None
     """The same on the machine as it is, where some of its numbers were set."""
+
+    @property
+    def power(self) -> RangedFigure:
+        """Watts at the meter, on average."""
+        return self._spent(self.costs.power, "power", "W")
+
+    @property
+    def energy(self) -> RangedFigure:
+        """Joules per step."""
+        return self._spent(self.costs.energy, "energy", "J")
+
+    @property
+    def cost(self) -> RangedFigure:
+        """Dollars per step on owned hardware, energy included."""
+        return self._spent(self.costs.dollars, "dollars", "USD")
+
+    def _spent(self, value: Number | None, name: str, unit: str) -> RangedFigure:
+        if value is None:
+            raise MissingFigureError(f"the answer has no {name}: missing is {', '.join(self.costs.missing)}")
+        return RangedFigure(value=float(value), range=self.costs.ranges.get(name), unit=unit)
+
+    def _timed(self) -> TrainingEstimate:
+        if self.speed is None:
+            raise no_such_step(self.estimate.violations)
+        return self.speed
+
+    def _held(self) -> TrainingEstimate:
+        return self.estimate
 
     @property
     def side(self) -> Side:

@@ -15,8 +15,9 @@ from volvelle.catalogue.prices import owned_costs
 from volvelle.catalogue.residuals import LayoutPairs, layout_pairs
 from volvelle.domains import within_domains
 from volvelle.economics.training_run import TrainingRun, run_tokens
-from volvelle.errors import DescriptionError, MappingError, UnknownNameError
+from volvelle.errors import DescriptionError, MappingError, MissingFigureError, UnknownNameError
 from volvelle.estimators.result import TrainingEstimate
+from volvelle.estimators.step_figures import WithStepFigures
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.kinds import Kind
@@ -48,8 +49,19 @@ to find one that it can launch. The same however many are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Plan(Presentable):
-    """A ranking with what explains it."""
+class Plan(WithStepFigures, Presentable):
+    """A ranking with what explains it.
+
+    Its figures are those of the first layout: `time` in seconds per step, `throughput` in tokens per second,
+    `utilisation` (MFU), and `memory` of the fullest GPU in bytes. If no layout fits, they raise `MissingFigureError`.
+
+    Examples
+    --------
+    >>> import volvelle
+    >>> answer = volvelle.plan("llama3-8b", on="dgx-h100/8", batch=64, tensor=(1, 2), zero=1)
+    >>> answer.time.low < answer.time.value < answer.time.high
+    True
+    """
 
     model: str
     shape: Transformer | None
@@ -89,6 +101,14 @@ class Plan(Presentable):
     """Seconds of the first layout's step on sampled machines."""
     baseline: "Plan | None" = None
     """The same on the machine as it is, where some of its numbers were set."""
+
+    def _timed(self) -> TrainingEstimate:
+        if self.best is None:
+            raise MissingFigureError("the plan has no figures: no layout fits")
+        return self.best
+
+    def _held(self) -> TrainingEstimate:
+        return self._timed()
 
     @property
     def order(self) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 from volvelle.applications.training.evidence import RangeBasis, step_basis
 from volvelle.base.python_function import asks
 from volvelle.catalogue.residuals import Residual, residuals
-from volvelle.errors import DescriptionError, MappingError
-from volvelle.estimators.result import Range
+from volvelle.errors import DescriptionError, MappingError, MissingFigureError
+from volvelle.estimators.result import Range, RangedFigure
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import ParallelMapping
@@ -50,7 +50,11 @@ class ScaledStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalePoint:
-    """A count of accelerators: what is best there, or why nothing runs."""
+    """A count of accelerators: what is best there, or why nothing runs.
+
+    Its figures are `time` in seconds per step, `throughput` in tokens per second and `utilisation` (MFU); where nothing
+    runs, they raise `MissingFigureError`.
+    """
 
     accelerators: int
     batch: int
@@ -59,6 +63,28 @@ class ScalePoint:
     """Why no layout runs."""
     efficiency: float | None = None
     """Tokens a second and chip, over those at the first count that runs."""
+
+    @property
+    def time(self) -> RangedFigure:
+        """Seconds per step."""
+        found = self._found
+        return RangedFigure(value=found.time, range=found.range, unit="s")
+
+    @property
+    def throughput(self) -> RangedFigure:
+        """Tokens per second of the whole machine."""
+        return self.time.inverse(self._found.tokens_per_second, "tokens/s")
+
+    @property
+    def utilisation(self) -> RangedFigure:
+        """Model FLOPs utilisation (MFU), as a share of 1."""
+        return self.time.inverse(self._found.utilisation, "ratio")
+
+    @property
+    def _found(self) -> ScaledStep:
+        if self.step is None:
+            raise MissingFigureError(f"no figures on {self.accelerators:,} accelerators: {self.problem}")
+        return self.step
 
     @property
     def parts(self) -> Mapping[str, float]:
@@ -70,7 +96,18 @@ class ScalePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Scaling(Presentable):
-    """Counts of accelerators, from the first to the last."""
+    """Counts of accelerators, from the first to the last.
+
+    Its figures are those of each point: `time` in seconds per step, `throughput` in tokens per second, `utilisation`.
+
+    Examples
+    --------
+    >>> import volvelle
+    >>> answer = volvelle.scale("llama3-8b", on="dgx-h100", first=8, last=16)
+    >>> eight, sixteen = answer.points
+    >>> sixteen.time.value < eight.time.value
+    True
+    """
 
     model: str
     system: str

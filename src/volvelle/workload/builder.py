@@ -21,6 +21,7 @@ from volvelle.workload.signature import Signature
 class BlockBuilder:
     """Collects tensors and operations, then makes a `Block` of them.
 
+    >>> from volvelle import BlockBuilder
     >>> mlp = BlockBuilder("mlp", element="bf16")
     >>> x = mlp.input("x", "batch hidden")
     >>> up = mlp.contract("up", "batch hidden, hidden ffn -> batch ffn", x, mlp.weight("w1", "hidden ffn"))

@@ -6,21 +6,21 @@ import pytest
 
 from volvelle.errors import DescriptionError
 from volvelle.interchange.load_words import read_load
-from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, ClosedLoop, Ramp, Random, Trace
+from volvelle.workload.serving.loads import AbstractLoad, AtOnce, Closed, Gamma, Poisson, Ramp, Recorded
 
 
 @pytest.mark.parametrize(
     ("text", "load"),
     [
-        ("closed 64", ClosedLoop(clients=64)),
-        ("poisson 12/s", Random(rate=12.0)),
-        (" Poisson 12 ", Random(rate=12.0)),
-        ("gamma 12/s 0.5", Random(rate=12.0, burstiness=0.5)),
+        ("closed 64", Closed(clients=64)),
+        ("poisson 12/s", Poisson(rate=12.0)),
+        (" Poisson 12 ", Poisson(rate=12.0)),
+        ("gamma 12/s 0.5", Gamma(rate=12.0, burstiness=0.5)),
         ("ramp 1/s 20/s", Ramp(start_rate=1.0, end_rate=20.0)),
-        ("poisson inf", AllAtOnce()),
-        ("poisson ∞/s", AllAtOnce()),
-        ("at once", AllAtOnce()),
-        ("all at once", AllAtOnce()),
+        ("poisson inf", AtOnce()),
+        ("poisson ∞/s", AtOnce()),
+        ("at once", AtOnce()),
+        ("all at once", AtOnce()),
     ],
 )
 def test_a_load_is_what_it_says(text: str, load: AbstractLoad) -> None:
@@ -54,6 +54,6 @@ def test_a_trace_may_be_sent_faster(tmp_path: Path, times: str) -> None:
     file = tmp_path / "my trace.csv"
     file.write_text("0,10,2\n3,10,2\n")
     found = read_load(f"trace {file} {times}")
-    assert isinstance(found, Trace)
+    assert isinstance(found, Recorded)
     assert found.requests().arrival.tolist() == [0.0, 2.0]
     assert read_load(f"trace {file}").requests(None, count=0).arrival.tolist() == [0.0, 3.0]

@@ -6,19 +6,19 @@ import pytest
 
 from volvelle import DescriptionError, UnknownNameError
 from volvelle.interchange.speculation_words import read_speculation
-from volvelle.workload.serving.drafting import Drafter, Drafting
+from volvelle.workload.serving.drafting import Drafting, DraftMethod
 
 
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
-        ("eagle 3", Drafting(drafter=Drafter.EAGLE, window=3)),
-        ("EAGLE-3 best", Drafting(drafter=Drafter.EAGLE, window=None)),
-        ("n-gram 4", Drafting(drafter=Drafter.NGRAM, window=4)),
-        ("draft llama3-8b 4 tp1", Drafting(drafter=Drafter.MODEL, window=4, model="llama3-8b", tensor=1)),
-        ("eagle 3 tree 4x2", Drafting(drafter=Drafter.EAGLE, window=3, branching=(4, 2))),
-        ("mtp 1 decay 0.9 acceptance 0.8", Drafting(drafter=Drafter.MTP, window=1, first=0.8, decay=0.9)),
-        ("parallel 0", Drafting(drafter=Drafter.PARALLEL, window=0)),
+        ("eagle 3", Drafting(drafter=DraftMethod.EAGLE, window=3)),
+        ("EAGLE-3 best", Drafting(drafter=DraftMethod.EAGLE, window=None)),
+        ("n-gram 4", Drafting(drafter=DraftMethod.NGRAM, window=4)),
+        ("draft llama3-8b 4 tp1", Drafting(drafter=DraftMethod.MODEL, window=4, model="llama3-8b", tensor=1)),
+        ("eagle 3 tree 4x2", Drafting(drafter=DraftMethod.EAGLE, window=3, branching=(4, 2))),
+        ("mtp 1 decay 0.9 acceptance 0.8", Drafting(drafter=DraftMethod.MTP, window=1, first=0.8, decay=0.9)),
+        ("parallel 0", Drafting(drafter=DraftMethod.PARALLEL, window=0)),
     ],
 )
 def test_words_say_who_drafts_and_how(text: str, meant: Drafting) -> None:

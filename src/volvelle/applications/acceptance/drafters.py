@@ -11,21 +11,21 @@ from math import exp, log, sqrt
 from volvelle.applications.acceptance.curves import USUAL_DECAY, FoundAcceptance, acceptance_of
 from volvelle.applications.acceptance.measurements import AcceptanceMeasurement, acceptance_measurements
 from volvelle.laws.serving.speculation import accepted_tokens, any_accepted
-from volvelle.workload.serving.drafting import Drafter, Drafting, Windows
+from volvelle.workload.serving.drafting import Drafting, DraftMethod, Windows
 
 _METHODS = {
-    Drafter.PARALLEL: ("p-eagle", "dspark"),
-    Drafter.EAGLE: ("eagle",),
-    Drafter.MTP: ("mtp",),
-    Drafter.NGRAM: ("n-gram",),
+    DraftMethod.PARALLEL: ("p-eagle", "dspark"),
+    DraftMethod.EAGLE: ("eagle",),
+    DraftMethod.MTP: ("mtp",),
+    DraftMethod.NGRAM: ("n-gram",),
 }
 """What sources call a kind of drafter; the first that fits decides."""
 NAMES = {
-    Drafter.MODEL: "draft models",
-    Drafter.EAGLE: "EAGLE heads",
-    Drafter.MTP: "MTP layers",
-    Drafter.PARALLEL: "parallel drafters",
-    Drafter.NGRAM: "n-gram drafts",
+    DraftMethod.MODEL: "draft models",
+    DraftMethod.EAGLE: "EAGLE heads",
+    DraftMethod.MTP: "MTP layers",
+    DraftMethod.PARALLEL: "parallel drafters",
+    DraftMethod.NGRAM: "n-gram drafts",
 }
 
 
@@ -79,7 +79,7 @@ def known_acceptance(drafting: Drafting) -> KnownAcceptance:
     )
 
 
-def _kind(method: str) -> Drafter | None:
+def _kind(method: str) -> DraftMethod | None:
     words = method.lower()
     return next((kind for kind, names in _METHODS.items() if any(name in words for name in names)), None)
 
@@ -92,12 +92,12 @@ def _rows() -> Iterator[AcceptanceMeasurement]:
 
 
 @cache
-def _curves(drafter: Drafter | None) -> dict[tuple[str, ...], Windows]:
+def _curves(drafter: DraftMethod | None) -> dict[tuple[str, ...], Windows]:
     """Calibration curves of a kind of drafter; None: of all kinds that have a model or a head."""
     found: dict[tuple[str, ...], list[tuple[int, float]]] = {}
     for row in _rows():
         kind = _kind(row.method)
-        if kind is drafter or (drafter is None and kind is not Drafter.NGRAM):
+        if kind is drafter or (drafter is None and kind is not DraftMethod.NGRAM):
             assert row.window is not None, "rows have a window and tokens"
             assert row.tokens is not None, "rows have a window and tokens"
             found.setdefault(row.curve, []).append((row.window, row.tokens))

@@ -17,7 +17,7 @@ from volvelle.estimators.serving.static_batch import static_times
 from volvelle.estimators.serving.step_tables import captured_sizes
 from volvelle.simulation.batching.metrics import Metrics, measure
 from volvelle.simulation.batching.serving import serve
-from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, ClosedLoop
+from volvelle.workload.serving.loads import AbstractLoad, AtOnce, Closed
 
 _TIMES = 10
 """Requests of a closed loop, in times the clients."""
@@ -38,7 +38,7 @@ def _loaded(one: Instance, load: AbstractLoad, run: ServingRun, *, count: int, m
 
 def _closed_loop(run: ServingRun) -> Mapping[str, float]:
     clients = int(run.sizes["concurrency"])
-    found = _loaded(run.instance, ClosedLoop(clients=clients), run, count=_TIMES * clients, most=clients)
+    found = _loaded(run.instance, Closed(clients=clients), run, count=_TIMES * clients, most=clients)
     return {"ttft": found.ttft.mean, "tpot": found.tpot.mean}
 
 
@@ -49,7 +49,7 @@ def _saturated(run: ServingRun) -> Mapping[str, float]:
     most = max(1, min(told, _at_once(run)) // one.layout.pipeline)
     sent = bench_requests(int(run.sizes["isl"]), int(run.sizes["osl"])) or _WAVES * most * ranks
     alone = one.filled.with_constants(replace(one.engine.constants, per_admission=0.0, per_sequence=0.0))
-    found = _loaded(alone, AllAtOnce(), run, count=max(1, sent // ranks), most=most)
+    found = _loaded(alone, AtOnce(), run, count=max(1, sent // ranks), most=most)
     return {"throughput": found.output_throughput * ranks}
 
 

@@ -29,7 +29,7 @@ from volvelle.estimators.contract import Estimator
 from volvelle.estimators.result import Contribution, Estimate, Range, RangedFigure
 from volvelle.quantities import percent
 from volvelle.system.cluster import Cluster
-from volvelle.workload.serving.loads import Random
+from volvelle.workload.serving.loads import AbstractSteadyRate
 
 MEASURES = ("ttft", "tpot", "latency", "throughput", "ttft_p99", "tpot_p99")
 _SCORED = ("given", "heldout")
@@ -79,7 +79,7 @@ class ServingTimes(Estimator[ServingRun, str]):
 
 def _range(run: ServingRun, measure: str, value: float) -> Range:
     errors = prediction_errors(run.instance) if run.prefill is None else errors_of_pools(run.prefill, run.instance)
-    if isinstance(run.load, Random) and measure != "throughput":
+    if isinstance(run.load, AbstractSteadyRate) and measure != "throughput":
         return mlperf_range(run, measure, value, errors)
     return interval(value, errors[measure.removesuffix("_p99")])
 

@@ -14,7 +14,7 @@ from volvelle.interchange.bench_results.result import BenchResult
 from volvelle.simulation.batching.metrics import measure
 from volvelle.simulation.batching.serving import serve
 from volvelle.workload.serving.lengths import FixedLength, Independent
-from volvelle.workload.serving.loads import Random
+from volvelle.workload.serving.loads import Gamma
 from volvelle.workload.serving.requests import Requests
 
 FITTED_TO_RUNS = ("reading", "multiplying", "first_token", "per_sequence", "host", "per_admission")
@@ -81,7 +81,7 @@ def bench_run(result: BenchResult, instance: Instance) -> BenchRun:
     elif result.arrival is not None and result.clients is None:
         arrival = np.sort(result.arrival)[::ranks]
     else:
-        drawn = Random(rate=result.rate, burstiness=result.burstiness)
+        drawn = Gamma(rate=result.rate, burstiness=result.burstiness)
         any_length = Independent(input=FixedLength(tokens=1), output=FixedLength(tokens=1))
         arrival = drawn.requests(any_length, count=result.requests).arrival[::ranks]
     return BenchRun(

@@ -26,7 +26,7 @@ from volvelle.simulation.batching.stability import unstable
 from volvelle.simulation.batching.warm_up import steady_part
 from volvelle.workload.serving.lengths import AbstractShape
 from volvelle.workload.serving.limits import LatencyLimit
-from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, ClosedLoop, Ramp, Random, Trace
+from volvelle.workload.serving.loads import AbstractLoad, AbstractSteadyRate, AtOnce, Closed, Ramp, Recorded
 from volvelle.workload.serving.requests import Requests
 
 STEP = 1.01
@@ -50,7 +50,7 @@ class AskedLoad:
     """Requests of all ranks, where it is known how many more settle a run; what drafts cost is that of a first run."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.load, AllAtOnce):
+        if isinstance(self.load, AtOnce):
             raise DescriptionError(
                 "requests that come all at once have no rate that could be kept up; plan for 'poisson 12/s', "
                 "'closed 64' or a trace"
@@ -77,13 +77,13 @@ def _faster(load: AbstractLoad, factor: float) -> AbstractLoad:
     """The same load, so many times as much."""
     if abs(factor - 1.0) < 1e-12:
         return load
-    if isinstance(load, ClosedLoop):
-        return ClosedLoop(clients=max(1, round(load.clients * factor)))
-    if isinstance(load, Random):
+    if isinstance(load, Closed):
+        return Closed(clients=max(1, round(load.clients * factor)))
+    if isinstance(load, AbstractSteadyRate):
         return replace(load, rate=load.rate * factor)
     if isinstance(load, Ramp):
         return replace(load, start_rate=load.start_rate * factor, end_rate=load.end_rate * factor)
-    assert isinstance(load, Trace), "others are refused"
+    assert isinstance(load, Recorded), "others are refused"
     return replace(load, rate_factor=load.rate_factor * factor)
 
 

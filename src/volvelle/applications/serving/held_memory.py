@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from volvelle.applications.serving.instance import Instance
+from volvelle.estimators.result import AbstractFigure
 from volvelle.estimators.serving.cache import weight_bytes
 
 
@@ -15,8 +16,8 @@ class HeldPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldMemory:
-    """Of the chip of the fullest stage, in bytes."""
+class HeldMemory(AbstractFigure):
+    """Memory of the chip of the fullest stage, in bytes; as a figure, what of it is used."""
 
     capacity: float
     allowed: float
@@ -60,6 +61,20 @@ class HeldMemory:
     def used(self) -> float:
         """All that the instance holds."""
         return self.weights + self.draft_weights + self.working + self.cache
+
+    @property
+    def value(self) -> float:
+        """All that the instance holds."""
+        return self.used
+
+    @property
+    def range(self) -> None:
+        """None: not known of memory."""
+
+    @property
+    def unit(self) -> str:
+        """Bytes."""
+        return "B"
 
     @property
     def parts(self) -> tuple[HeldPart, ...]:

@@ -29,7 +29,7 @@ from volvelle.simulation.batching.serving import serve
 from volvelle.simulation.batching.stability import answer
 from volvelle.workload.served_model import ServedModel
 from volvelle.workload.serving.lengths import AbstractLengths, FixedLength, Independent, LogNormalLengths
-from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, Random
+from volvelle.workload.serving.loads import AbstractLoad, AbstractSteadyRate, AtOnce, Poisson
 
 UNSTATED = "it states no tensor parallelism, or no batch, of its engine"
 _WEIGHTS = {"fp8": "fp8", "fp4": "nvfp4", "fp16": "bf16", "bf16": "bf16"}
@@ -78,12 +78,12 @@ def mlperf_run(stated: Mapping[str, str], catalogue: Catalogue) -> ServingRun | 
     given = float(lengths["input_mean"])
     if not one.fits(given + made):
         return one.why_not(given + made)
-    load: AbstractLoad = AllAtOnce()
+    load: AbstractLoad = AtOnce()
     rate = float(stated.get("target_qps") or 0.0)
     if stated["scenario"] != "Offline":
         if rate <= 0.0:
             return "it states no rate of queries"
-        load = Random(rate=rate / (replicas * layout.data))
+        load = Poisson(rate=rate / (replicas * layout.data))
     drawn = Independent(
         input=_law(given, lengths["input_factor"], lengths["input_longest"]),
         output=_law(made, lengths["output_factor"], lengths["output_longest"]),
@@ -127,11 +127,11 @@ def _answers(
     # As many micro-batches as stages are in flight, and share the cache and the queries.
     most = max(1, min(one.rules().max_sequences, held) // stages)
     rules = one.rules(concurrency=most)
-    waves = _WAVES if isinstance(asked, Random) else _WAVES_AT_ONCE
+    waves = _WAVES if isinstance(asked, AbstractSteadyRate) else _WAVES_AT_ONCE
     count = int(min(max(ceil(sizes["samples"] / stages), _FEWEST), max(waves * most, _FEWEST), _MOST))
-    load = Random(rate=asked.rate / stages) if isinstance(asked, Random) else asked
+    load = Poisson(rate=asked.rate / stages) if isinstance(asked, AbstractSteadyRate) else asked
     served = serve(load.requests(shape, count=count, seed=_SEED), slowed(one.costs(rules), slower), rules)
-    if not isinstance(load, Random):
+    if not isinstance(load, AbstractSteadyRate):
         return {"throughput": measure(served).output_throughput * stages * shares}
     found = answer(served) if slower == 1.0 else measure(served)
     if not isinstance(found, Metrics):

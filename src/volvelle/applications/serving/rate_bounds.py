@@ -15,7 +15,7 @@ from volvelle.estimators.serving.cache import cache_bytes
 from volvelle.estimators.serving.iteration import Batch, Column
 from volvelle.simulation.batching.rules import Rules
 from volvelle.workload.serving.limits import LatencyLimit
-from volvelle.workload.serving.loads import AbstractLoad, ClosedLoop, Ramp, Random, Trace
+from volvelle.workload.serving.loads import AbstractLoad, AbstractSteadyRate, Closed, Ramp, Recorded
 from volvelle.workload.serving.requests import Requests
 
 _SAFE = 0.97
@@ -195,9 +195,9 @@ def share_bound(
     load: AbstractLoad, bounds: RateBounds, limits: tuple[LatencyLimit, ...], *, most_sequences: float
 ) -> float:
     """The largest part of a load that a rank may serve within limits; sequences that draft count for several."""
-    if isinstance(load, Random):
+    if isinstance(load, AbstractSteadyRate):
         return bounds.rate / load.rate
-    if isinstance(load, ClosedLoop):
+    if isinstance(load, Closed):
         # By Little's law; clients beyond four times what an engine lets in only wait.
         most = 4.0 * most_sequences
         waits = [limit.seconds for limit in limits if limit.latency == "e2el" and _nearly_all(limit)]
@@ -206,6 +206,6 @@ def share_bound(
         return max(most, 1.0) / load.clients
     if isinstance(load, Ramp):
         return _SLACK * bounds.rate / min(load.start_rate, load.end_rate)
-    assert isinstance(load, Trace), "requests at once have no rate"
+    assert isinstance(load, Recorded), "requests at once have no rate"
     offered = load.recorded.offered_rate * load.rate_factor
     return _SLACK * bounds.rate / offered if np.isfinite(offered) else 1.0

@@ -17,7 +17,7 @@ from volvelle.simulation.batching.metrics import Latency
 from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import serve
 from volvelle.workload.served_model import ServedModel
-from volvelle.workload.serving.loads import Trace
+from volvelle.workload.serving.loads import Recorded
 from volvelle.workload.serving.requests import Real
 
 _WEIGHTS = {"bfloat16": "bf16", "float16": "bf16", "fp16": "bf16", "": "bf16"}
@@ -48,13 +48,15 @@ def log_run(stated: Mapping[str, str], log: RequestLog, catalogue: Catalogue) ->
     if settings.kv_tokens is None and not one.fits(longest):
         return one.why_not(longest)
     assumed = () if settings.kv_tokens else ("blocks of the KV cache: what memory leaves",)
-    return ServingRun(instance=one, kind="request_logs", sizes={}, assumed=assumed, load=Trace(recorded=log.requests))
+    return ServingRun(
+        instance=one, kind="request_logs", sizes={}, assumed=assumed, load=Recorded(recorded=log.requests)
+    )
 
 
 def replayed(run: ServingRun) -> Served:
     """The log through the rules; data-parallel ranks that wait for each other are followed as one engine."""
     one = run.instance
-    if not isinstance(run.load, Trace):
+    if not isinstance(run.load, Recorded):
         raise OutsideDomainError("there is no log to replay")
     # The log's clock is the engine's: what clients and front ends take is not in it.
     rules = one.rules().behind_front_end

@@ -21,7 +21,7 @@ from volvelle.simulation.batching.serving import serve
 from volvelle.simulation.batching.stability import Run, Unstable, answer, settled
 from volvelle.simulation.batching.warm_up import steady_part
 from volvelle.workload.serving.lengths import AbstractShape
-from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, ClosedLoop, Ramp, Random, Trace
+from volvelle.workload.serving.loads import AbstractLoad, AbstractSteadyRate, AtOnce, Closed, Ramp, Recorded
 from volvelle.workload.serving.requests import Requests
 
 _ROUNDS = 10
@@ -116,7 +116,7 @@ def arrival_span(load: AbstractLoad, sent: NDArray[np.float64], clients: int, re
     """
     if clients:
         return 0.0
-    if isinstance(load, Trace):
+    if isinstance(load, Recorded):
         arrivals = load.recorded.arrival[:requests]
         return float(arrivals[-1]) / load.rate_factor
     return float(sent[-1])
@@ -130,7 +130,7 @@ def _rate_at_once(requests: Requests, costs: StepCosts, rules: Rules) -> float:
 
 def followed_clients(load: AbstractLoad, followed: NumberDomain, part: str) -> int | None:
     """Clients of the part of a machine that is followed, if there are any; more than are followed are refused."""
-    if not isinstance(load, ClosedLoop):
+    if not isinstance(load, Closed):
         return None
     followed.check(load.clients, f"load: clients of {part}")
     return load.clients
@@ -140,7 +140,7 @@ def run_of_load(
     load: AbstractLoad, requests: int | None, parts: int, run: Callable[[int], tuple[Run, Metrics | Unstable]]
 ) -> tuple[Run, Metrics | Unstable]:
     """A run of so many requests; where nothing is said of them and they come by chance, of as many as settle it."""
-    if requests is None and isinstance(load, Random):
+    if requests is None and isinstance(load, AbstractSteadyRate):
         return settled(run, count=_SETTLING, most=_MOST)
     return run(count_of(load, requests, parts))
 
@@ -149,16 +149,16 @@ def share_of(load: AbstractLoad, ranks: int) -> tuple[AbstractLoad, float]:
     """The load of one rank, and times that all have as much."""
     if ranks == 1:
         return load, 1.0
-    if isinstance(load, ClosedLoop):
+    if isinstance(load, Closed):
         clients = ceil(load.clients / ranks)
-        return ClosedLoop(clients=clients), load.clients / clients
-    if isinstance(load, Random):
+        return Closed(clients=clients), load.clients / clients
+    if isinstance(load, AbstractSteadyRate):
         return replace(load, rate=load.rate / ranks), float(ranks)
     if isinstance(load, Ramp):
         return replace(load, start_rate=load.start_rate / ranks, end_rate=load.end_rate / ranks), float(ranks)
-    if isinstance(load, AllAtOnce):
+    if isinstance(load, AtOnce):
         return load, float(ranks)
-    assert isinstance(load, Trace), "loads are of these kinds"
+    assert isinstance(load, Recorded), "loads are of these kinds"
     kept = _every(load.recorded, ranks)
     return replace(load, recorded=kept), len(load.recorded) / len(kept)
 
@@ -181,7 +181,7 @@ def _every(requests: Requests, ranks: int) -> Requests:
 
 def count_of(load: AbstractLoad, requests: int | None, ranks: int) -> int:
     """Requests of one rank."""
-    if isinstance(load, Trace):
+    if isinstance(load, Recorded):
         if requests is not None and ceil(requests / ranks) > len(load.recorded):
             raise DescriptionError(
                 f"the trace has {len(load.recorded) * ranks:,} requests, not {requests:,}; ask for no more"
@@ -189,7 +189,7 @@ def count_of(load: AbstractLoad, requests: int | None, ranks: int) -> int:
         return 0 if requests is None else ceil(requests / ranks)
     if requests is not None:
         return ceil(requests / ranks)
-    if isinstance(load, ClosedLoop):
+    if isinstance(load, Closed):
         return max(min(_ROUNDS * load.clients, _MOST), 2 * load.clients, _FEWEST)
     return _SETTLING
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from volvelle.errors import MappingError
 from volvelle.mapping.serving_layout import ServingLayout
-from volvelle.workload.serving.drafting import Drafter, Drafting
+from volvelle.workload.serving.drafting import Drafting, DraftMethod
 
 Rules = Literal["vllm", "sglang", "trtllm"]
 Value = str | int | float | bool
@@ -78,7 +78,7 @@ class Deployment:
     @property
     def needs_head(self) -> bool:
         """Whether the checkpoint of a head that drafts is left to be named."""
-        return self.drafting is not None and self.drafting.drafter in (Drafter.EAGLE, Drafter.PARALLEL)
+        return self.drafting is not None and self.drafting.drafter in (DraftMethod.EAGLE, DraftMethod.PARALLEL)
 
     @property
     def ranks(self) -> int:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from volvelle.interchange.engine_launch.deployment import HEAD, Deployment, Value, cannot
-from volvelle.workload.serving.drafting import Drafter, Drafting
+from volvelle.workload.serving.drafting import Drafting, DraftMethod
 
 _INSTEAD = "leave --speculate away, or take drafts that it has"
 
@@ -17,11 +17,11 @@ def vllm_drafts(deployment: Deployment, title: str) -> Mapping[str, Value]:
     _refuse_tree(drafting, title)
     window = drafting.window or 0
     told: dict[str, Value] = {"num_speculative_tokens": window}
-    if drafting.drafter is Drafter.NGRAM:
+    if drafting.drafter is DraftMethod.NGRAM:
         told = {"method": "ngram", **told, "prompt_lookup_max": window}
-    elif drafting.drafter is Drafter.MTP:
+    elif drafting.drafter is DraftMethod.MTP:
         told = {"method": "mtp", **told}
-    elif drafting.drafter is Drafter.MODEL:
+    elif drafting.drafter is DraftMethod.MODEL:
         split = deployment.layout.tensor if drafting.tensor is None else drafting.tensor
         if split not in (1, deployment.layout.tensor):
             raise cannot(title, f"a draft model on {split} chips", f"take tp1 or tp{deployment.layout.tensor}")
@@ -29,7 +29,7 @@ def vllm_drafts(deployment: Deployment, title: str) -> Mapping[str, Value]:
         told["draft_tensor_parallel_size"] = split
     else:
         told = {"method": "eagle3", "model": HEAD, **told}
-        if drafting.drafter is Drafter.PARALLEL:
+        if drafting.drafter is DraftMethod.PARALLEL:
             told["parallel_drafting"] = True
     return {"--speculative-config": json.dumps(told)}
 
@@ -40,14 +40,14 @@ def sglang_drafts(deployment: Deployment, title: str) -> Mapping[str, Value]:
     if drafting is None:
         return {}
     _refuse_tree(drafting, title)
-    algorithms = {Drafter.EAGLE: "EAGLE3", Drafter.MTP: "NEXTN", Drafter.MODEL: "STANDALONE"}
+    algorithms = {DraftMethod.EAGLE: "EAGLE3", DraftMethod.MTP: "NEXTN", DraftMethod.MODEL: "STANDALONE"}
     if drafting.drafter not in algorithms:
         raise cannot(title, f"{drafting.drafter} drafts as they were timed", _INSTEAD)
     if drafting.tensor not in (None, deployment.layout.tensor):
         raise cannot(title, f"a draft model on {drafting.tensor} chips", f"take tp{deployment.layout.tensor}")
     window = drafting.window or 0
     told: dict[str, Value] = {"--speculative-algorithm": algorithms[drafting.drafter]}
-    if drafting.drafter is not Drafter.MTP:
+    if drafting.drafter is not DraftMethod.MTP:
         told["--speculative-draft-model-path"] = deployment.draft_checkpoint or HEAD
     return told | {
         "--speculative-num-steps": window,

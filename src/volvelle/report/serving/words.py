@@ -9,7 +9,7 @@ from volvelle.quantities import DOLLARS, numbered, percent, show, whole_text
 from volvelle.verbs.serving.cost import ServingCost
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.verbs.serving.split_question import SplitQuestion
-from volvelle.workload.serving.lengths import USUAL_LENGTHS
+from volvelle.workload.serving.lengths import USUAL_LENGTHS, LengthsAround, LengthsUpTo, request_lengths_value
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.load_answer import MachineAnswer
@@ -22,11 +22,12 @@ def lengths_text(question: ServingQuestion | SplitQuestion) -> str:
 
 def drawn_text(lengths: str | None) -> str:
     """Return how lengths of requests vary, in brackets."""
-    kind, _, ratio = (lengths or USUAL_LENGTHS).strip().lower().partition(":")
-    if kind == "fixed":
-        return " (fixed lengths)"
-    part = percent(float(ratio), 0)
-    return f" (each ± {part})" if kind == "around" else f" (each from {part} up to that)"
+    found = request_lengths_value(lengths or USUAL_LENGTHS)
+    if isinstance(found, LengthsAround):
+        return f" (each ± {percent(found.ratio, 0)})"
+    return (
+        f" (each from {percent(found.ratio, 0)} up to that)" if isinstance(found, LengthsUpTo) else " (fixed lengths)"
+    )
 
 
 def load_text(question: ServingQuestion | SplitQuestion) -> str:

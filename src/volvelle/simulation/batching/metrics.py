@@ -23,6 +23,8 @@ from volvelle.simulation.batching.warm_up import SteadyPart, steady_part
 Real = NDArray[np.float64]
 LIMIT_SECONDS = NumberDomain(0.0, 1e9)
 PERCENTILES = (50.0, 90.0, 95.0, 99.0)
+TAIL = 99.9
+"""A percentile that is kept beside those that are asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,22 +35,25 @@ class Latency:
     median: float
     std: float
     percentiles: Mapping[float, float]
+    tail: float
+    """At `TAIL`."""
 
     @classmethod
     def of(cls, seconds: Real, percentiles: tuple[float, ...] = PERCENTILES, weights: Real | None = None) -> "Latency":
         """Of values, each as often as its weight says."""
         if not seconds.size:
             nothing = float("nan")
-            return cls(mean=nothing, median=nothing, std=nothing, percentiles=dict.fromkeys(percentiles, nothing))
+            none = dict.fromkeys(percentiles, nothing)
+            return cls(mean=nothing, median=nothing, std=nothing, percentiles=none, tail=nothing)
         if weights is None:
-            found = np.percentile(seconds, [50.0, *percentiles])
+            found = np.percentile(seconds, [50.0, *percentiles, TAIL])
             mean, std = float(np.mean(seconds)), float(np.std(seconds))
         else:
-            found = _weighted(seconds, weights, np.array([50.0, *percentiles]))
+            found = _weighted(seconds, weights, np.array([50.0, *percentiles, TAIL]))
             mean = float(np.average(seconds, weights=weights))
             std = float(np.sqrt(np.average((seconds - mean) ** 2, weights=weights)))
-        given = dict(zip(percentiles, map(float, found[1:]), strict=True))
-        return cls(mean=mean, median=float(found[0]), std=std, percentiles=given)
+        given = dict(zip(percentiles, map(float, found[1:-1]), strict=True))
+        return cls(mean=mean, median=float(found[0]), std=std, percentiles=given, tail=float(found[-1]))
 
 
 def _weighted(values: Real, weights: Real, percentiles: Real) -> Real:

@@ -16,7 +16,7 @@ from volvelle.errors import DescriptionError, UnknownNameError, brief, plainly
 from volvelle.estimators.collective_flows.contended import Job
 from volvelle.estimators.collectives import LAWS, Algorithm, CollectiveParts, collective_parts
 from volvelle.estimators.rates import SustainedRates
-from volvelle.estimators.result import Range
+from volvelle.estimators.result import Range, RangedFigure
 from volvelle.laws.collectives import bus_rate
 from volvelle.presentable import Presentable
 from volvelle.questions.collective import CollectiveQuestion
@@ -77,7 +77,18 @@ class MessagePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CollectiveAnswer(Presentable):
-    """The time of a collective, where it goes, and how it changes with the message and the group."""
+    """The time of a collective, where it goes, and how it changes with the message and the group.
+
+    Its figures are `duration` in seconds, and `bus_bandwidth` and `algorithm_bandwidth` in bytes per second, as
+    nccl-tests count them; `time`, `bus_rate` and `algorithm_rate` are the same without their ranges.
+
+    Examples
+    --------
+    >>> import volvelle
+    >>> answer = volvelle.collective("all-reduce", "1 GB", on="dgx-h100/64")
+    >>> answer.duration.low < answer.duration.value < answer.duration.high
+    True
+    """
 
     operation: str
     size: float
@@ -110,6 +121,21 @@ class CollectiveAnswer(Presentable):
     def time(self) -> float:
         """Seconds."""
         return self.parts.time
+
+    @property
+    def duration(self) -> RangedFigure:
+        """Seconds, with their range."""
+        return RangedFigure(value=self.time, range=self.range, unit="s")
+
+    @property
+    def algorithm_bandwidth(self) -> RangedFigure:
+        """Bytes of the tensor per second."""
+        return self.duration.inverse(self.algorithm_rate, "B/s")
+
+    @property
+    def bus_bandwidth(self) -> RangedFigure:
+        """Bytes per second that a chip's link would have to sustain, as nccl-tests count them."""
+        return self.duration.inverse(self.bus_rate, "B/s")
 
     @property
     def chips(self) -> int:

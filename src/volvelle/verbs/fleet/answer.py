@@ -8,7 +8,8 @@ import numpy as np
 
 from volvelle.applications.serving.evidence.basis import basis_words
 from volvelle.applications.serving.fleet.sized import SizedService, Spent, together
-from volvelle.estimators.result import Range, Violation
+from volvelle.errors import MissingFigureError
+from volvelle.estimators.result import Range, RangedFigure, Violation
 from volvelle.interchange.fleet_file import FleetForm, ServiceForm
 from volvelle.presentable import Presentable
 from volvelle.quantities import percent
@@ -65,7 +66,19 @@ class FleetHour:
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Fleet(Presentable):
-    """How many chips serve what is offered, by the hour, and for what money."""
+    """How many chips serve what is offered, by the hour, and for what money.
+
+    Its figures are `peak_chips` (the most that are on at once), `chip_hours`, and `cost` in dollars, as it is paid. If
+    a service has no place, or a price is unknown, they raise `MissingFigureError`.
+
+    Examples
+    --------
+    >>> from volvelle import LatencyLimit, Poisson, fleet
+    >>> limit = LatencyLimit("tpot", 0.03, percentile=95)
+    >>> answer = fleet("llama3-8b", on="dgx-h100", tensor=1, load=Poisson(30), slo=limit, check="none")
+    >>> answer.peak_chips.low <= answer.peak_chips.value <= answer.peak_chips.high
+    True
+    """
 
     form: FleetForm
     kinds: Mapping[str, MachineKind]
@@ -99,6 +112,31 @@ class Fleet(Presentable):
         if not self.services:
             return None
         return together([one.total for one in self.services], int(self.chips.max()))
+
+    @property
+    def peak_chips(self) -> RangedFigure:
+        """The most chips that are on at once."""
+        return RangedFigure(value=float(self._spent.chips), range=self.ranges.get("chips"), unit="chips")
+
+    @property
+    def chip_hours(self) -> RangedFigure:
+        """Hours of chips that are on."""
+        return RangedFigure(value=self._spent.chip_hours, range=self.ranges.get("chip_hours"), unit="chip-hours")
+
+    @property
+    def cost(self) -> RangedFigure:
+        """Dollars of all of the time, rented or owned as `pay` says."""
+        paid = self._spent.paid(self.pay)
+        if paid is None:
+            raise MissingFigureError(f"the fleet has no cost: the price of {self.pay} chips is unknown")
+        return RangedFigure(value=paid, range=self.ranges.get("dollars"), unit="USD")
+
+    @property
+    def _spent(self) -> Spent:
+        if self.total is None:
+            problems = "; ".join(violation.problem for violation in self.violations)
+            raise MissingFigureError(f"the fleet has no figures: {problems}")
+        return self.total
 
     @cached_property
     def hours(self) -> tuple[FleetHour, ...]:

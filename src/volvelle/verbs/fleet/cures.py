@@ -17,7 +17,7 @@ from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.lengths import AbstractShape
 from volvelle.workload.serving.limits import LatencyLimit
-from volvelle.workload.serving.loads import Random
+from volvelle.workload.serving.loads import Poisson
 
 _LOWER = (0.7, 0.6, 0.5, 0.4)
 """Shares of the capacity that are tried."""
@@ -76,7 +76,7 @@ def _kept_at(
         instance, _ = one_replica(question, catalogue, model)
         if not instance.fits(question.input_tokens + question.output_tokens):
             return False
-        found = answer_under_load(instance, Random(rate=rate), shape, replicas=1, requests=_TRIED, capacity=False)
+        found = answer_under_load(instance, Poisson(rate=rate), shape, replicas=1, requests=_TRIED, capacity=False)
     except VolvelleError:
         return False  # there is no such layout, or no such kernel
     return all(limit.kept_by(found.latencies) for limit in limits)

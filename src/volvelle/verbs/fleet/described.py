@@ -23,7 +23,7 @@ from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.verbs.serving.request_lengths import request_lengths
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.lengths import AbstractShape, Empirical
-from volvelle.workload.serving.loads import ClosedLoop, Random, Trace
+from volvelle.workload.serving.loads import AbstractSteadyRate, Closed, Recorded
 from volvelle.workload.serving.offered import OfferedLoad
 
 _DAY = 24
@@ -108,12 +108,12 @@ def offered_load(service: ServiceForm, folder: Path | None) -> OfferedLoad:
         hours = np.tile(np.array(form.rates, np.float64), form.days)
         return OfferedLoad.of_hours(hours, shape, burstiness=form.burstiness, factor=form.times)
     load = read_load(_placed(form.words, folder))
-    if isinstance(load, Trace):
+    if isinstance(load, Recorded):
         if form.lengths_of is not None:
             raise DescriptionError("a trace has lengths of its own; leave lengths_of away")
         request_lengths(load, question)
         return OfferedLoad.of_trace(load.recorded, load.rate_factor)
-    if isinstance(load, Random):
+    if isinstance(load, AbstractSteadyRate):
         rates = np.full(_DAY * form.days, load.rate)
         return OfferedLoad.of_hours(rates, _shape(form, question, folder), burstiness=load.burstiness)
     raise DescriptionError(
@@ -126,7 +126,7 @@ def _shape(form: LoadForm, question: ServingQuestion, folder: Path | None) -> Ab
     if form.lengths_of is not None:
         return Empirical.of(read_trace(_path(form.lengths_of, folder)).requests)
     # The load that is asked with is no trace: any other has lengths of its own in words.
-    shape = request_lengths(ClosedLoop(clients=1), question)
+    shape = request_lengths(Closed(clients=1), question)
     assert shape is not None, "only a trace has lengths of its own"
     return shape
 

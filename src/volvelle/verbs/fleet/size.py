@@ -44,7 +44,7 @@ from volvelle.verbs.remedies.tried import tried
 from volvelle.verbs.serving.checkpoint import check_context, served_shape, with_weights
 from volvelle.verbs.serving.cures import violations
 from volvelle.workload.families.shape import Transformer
-from volvelle.workload.serving.loads import AllAtOnce
+from volvelle.workload.serving.loads import AtOnce
 from volvelle.workload.serving.offered import OfferedLoad
 
 Progress = Callable[[str], None]
@@ -236,7 +236,7 @@ def _highest_rate(
     """Return the requests a second that a closed form allows a replica at most; 0: it serves none."""
     try:
         instance, _ = one_replica(service_question(service, machine), known, shape)
-        requests = AllAtOnce().requests(load.shape, count=_DRAWN, seed=form.seed)
+        requests = AtOnce().requests(load.shape, count=_DRAWN, seed=form.seed)
         floors = StepFloors(instance, requests, seed=form.seed)
         return rate_bounds(instance.rules(), floors, read_limits(service.slo)).rate * instance.layout.data
     except (OutsideDomainError, DescriptionError):

@@ -13,7 +13,7 @@ from volvelle.verbs.plan_serving.plan_question import ServingPlanQuestion
 from volvelle.verbs.plan_serving.screening import GroupScreen, Screened, Search
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.serving.limits import LatencyLimit
-from volvelle.workload.serving.loads import ClosedLoop, Random
+from volvelle.workload.serving.loads import AbstractSteadyRate, Closed
 
 _NEAR = 6
 """Layouts that are looked at again."""
@@ -157,9 +157,9 @@ def _more_chips_or_less_load(
 def _less_load(search: Search, part: float) -> tuple[str, str] | None:
     """A part of the load in words, rounded down."""
     load, offered = search.asked.load, offered_of(search.asked) * part
-    if isinstance(load, ClosedLoop):
+    if isinstance(load, Closed):
         return (f"{int(offered)} clients", f"closed {int(offered)}") if offered >= 1 else None
-    if not isinstance(load, Random):
+    if not isinstance(load, AbstractSteadyRate):
         return None
     rate = _rounded(offered, up=False)
     words = f"poisson {rate:g}/s" if load.burstiness == 1.0 else f"gamma {rate:g}/s {load.burstiness:g}"

@@ -18,7 +18,7 @@ from volvelle.verbs.plan_serving.spending import ChipHour, chip_hour
 from volvelle.verbs.serving.cost import ServingCost
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.serving.limits import LatencyLimit
-from volvelle.workload.serving.loads import ClosedLoop, Random
+from volvelle.workload.serving.loads import AbstractSteadyRate, Closed
 
 _MORE = 2
 """Replicas that are added where a longer run breaks the limits that a short one kept."""
@@ -116,13 +116,21 @@ class ServingOption:
 def offered_of(asked: AskedLoad) -> float:
     """What the load is counted in: requests a second, clients, or times itself."""
     load = asked.load
-    return load.rate if isinstance(load, Random) else float(load.clients) if isinstance(load, ClosedLoop) else 1.0
+    return (
+        load.rate if isinstance(load, AbstractSteadyRate) else float(load.clients) if isinstance(load, Closed) else 1.0
+    )
 
 
 def unit_of(asked: AskedLoad) -> str:
     """In words."""
     load = asked.load
-    return "requests/s" if isinstance(load, Random) else "clients" if isinstance(load, ClosedLoop) else "× the load"
+    return (
+        "requests/s"
+        if isinstance(load, AbstractSteadyRate)
+        else "clients"
+        if isinstance(load, Closed)
+        else "× the load"
+    )
 
 
 def served_option(search: Search, one: Screened) -> ServingOption | None:
@@ -138,7 +146,7 @@ def served_option(search: Search, one: Screened) -> ServingOption | None:
         if load.metrics is None:
             continue
         ranks = replicas * instance.layout.data
-        settled = replace(asked, settled=load.requests * ranks) if isinstance(asked.load, Random) else asked
+        settled = replace(asked, settled=load.requests * ranks) if isinstance(asked.load, AbstractSteadyRate) else asked
         final = trial(instance, settled, limits, 1.0 / ranks)
         if not final.kept:
             continue

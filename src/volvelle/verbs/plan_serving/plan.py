@@ -7,10 +7,12 @@ from pathlib import Path
 
 from volvelle.applications.serving.evidence.basis import basis_words
 from volvelle.applications.serving.goodput import AskedLoad
+from volvelle.applications.serving.under_load import LoadAnswer
 from volvelle.base.option_kinds import items
 from volvelle.base.python_function import asks
 from volvelle.catalogue import Catalogue
-from volvelle.errors import DescriptionError
+from volvelle.errors import DescriptionError, MissingFigureError
+from volvelle.estimators.result import RangedFigure
 from volvelle.interchange.engine_launch.deployment import LaunchFile
 from volvelle.interchange.limit_words import read_limits
 from volvelle.interchange.load_words import read_load
@@ -30,9 +32,11 @@ from volvelle.verbs.plan_serving.sensitivities import GoodputChange, sensitiviti
 from volvelle.verbs.plan_serving.spending import Spending, spending
 from volvelle.verbs.plan_serving.split_pools import SplitOption, SplitPools, split_pools
 from volvelle.verbs.serving.checkpoint import check_context, checkpoint_notes, checkpoint_warnings, served_shape
+from volvelle.verbs.serving.cost import ServingCost
 from volvelle.verbs.serving.files import launch_files, write_files
+from volvelle.verbs.serving.load_figures import WithLoadFigures
 from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
-from volvelle.verbs.serving.serve import in_words, machine_of, name_of
+from volvelle.verbs.serving.serve import machine_of, name_of
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.serving.limits import LatencyLimit
 
@@ -43,8 +47,23 @@ Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class ServingPlan(Presentable):
-    """Ways to serve a load within limits, best first, and what explains them."""
+class ServingPlan(WithLoadFigures, Presentable):
+    """Ways to serve a load within limits, best first, and what explains them.
+
+    Its figures are those of the first option: `ttft`, `tpot`, `itl` and `e2el` (`LatencyFigure`, in seconds),
+    `request_throughput`, `output_throughput` and `total_token_throughput` per second, `goodput` in `load_unit`, and
+    `owned_token_cost` and `rented_token_cost` in dollars per million output tokens. If no option keeps the limits, they
+    raise `MissingFigureError`.
+
+    Examples
+    --------
+    >>> from volvelle import LatencyLimit, Poisson, plan_serving
+    >>> limit = LatencyLimit("ttft", 1.0, percentile=99)
+    >>> few = {"tensor": 1, "pipeline": 1, "max_batched_tokens": 2048, "max_seqs": 64, "requests": 200}
+    >>> answer = plan_serving("llama3-8b", on="dgx-h100/8", load=Poisson(4), slo=limit, **few)
+    >>> answer.ttft.p99 <= limit.seconds
+    True
+    """
 
     question: ServingPlanQuestion
     clusters: tuple[Cluster, ...]
@@ -90,6 +109,23 @@ class ServingPlan(Presentable):
         return None if self.split_pools is None else self.split_pools.option
 
     @property
+    def goodput(self) -> RangedFigure:
+        """The most that the whole machine serves within limits by the first option, in `load_unit`."""
+        return RangedFigure(value=self._first.goodput, unit=self.load_unit)
+
+    @property
+    def _first(self) -> ServingOption:
+        if self.best is None:
+            raise MissingFigureError("the plan has no figures: no single pool serves the load within limits")
+        return self.best
+
+    def _measured(self) -> LoadAnswer:
+        return self._first.load
+
+    def _token_cost(self) -> ServingCost | None:
+        return self._first.cost
+
+    @property
     def feasible(self) -> bool:
         """Whether something serves the load within limits."""
         return bool(self.options) or self.split is not None
@@ -114,11 +150,11 @@ class ServingPlan(Presentable):
 def plan_serving(question: PlanServingQuestion) -> ServingPlan:
     """Return ways to serve a load within limits, the way with the fewest dollars an hour (or GPUs, or watts) first.
 
-    `slo` are limits like ``"p99 ttft 2 s, p95 tpot 50 ms"``, of all requests of the `load`. Every layout on the
-    machines of `on`, every format of `weights` and `kv`, and every token budget and number of sequences is a candidate.
-    For each candidate, the largest part of the load that one rank serves within the limits is found. As few replicas
-    are used as serve the whole load, and what they cost ranks the candidates; between equals, goodput decides. Goodput
-    is the highest rate that the whole machine serves within the limits.
+    `slo` are limits like ``"p99 ttft 2 s, p95 tpot 50 ms"``, or `LatencyLimit` values, of all requests of the `load`.
+    Every layout on the machines of `on`, every format of `weights` and `kv`, and every token budget and number of
+    sequences is a candidate. For each candidate, the largest part of the load that one rank serves within the limits is
+    found. As few replicas are used as serve the whole load, and what they cost ranks the candidates; between equals,
+    goodput decides. Goodput is the highest rate that the whole machine serves within the limits.
 
     Every way to draft tokens of `speculate` is considered, and not drafting; for ``"eagle best"``, some windows are
     considered. With `split`, a pool that computes prompts and a pool that decodes are considered as well, in the
@@ -137,7 +173,6 @@ def plan_serving(question: PlanServingQuestion) -> ServingPlan:
         ServingPlanQuestion,
         model=name_of(question.model, shape),
         on=tuple(cluster.name for cluster in clusters),
-        load=in_words(question.load),
         **dict.fromkeys(("emit", "into", "checkpoint", "keep", "workers", "catalogue", "progress")),
     )
     check_axes(asked.axes)

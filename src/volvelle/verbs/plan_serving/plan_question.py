@@ -3,7 +3,7 @@
 from volvelle.base.option_kinds import items
 from volvelle.base.question import option
 from volvelle.questions.machine import SYSTEM
-from volvelle.questions.serving import LOAD, PlanServingQuestion
+from volvelle.questions.serving import LENGTHS, LIMITS, LOAD, PlanServingQuestion
 from volvelle.questions.training import MODEL
 from volvelle.verbs.plan_serving.candidates import Axes
 from volvelle.verbs.plan_serving.drafts import ways_to_draft
@@ -16,6 +16,8 @@ class ServingPlanQuestion(PlanServingQuestion):
     model: str = option(MODEL)
     on: tuple[str, ...] = option(SYSTEM, several=True)
     load: str = option(LOAD)
+    slo: str = option(LIMITS)
+    lengths: str | None = option(LENGTHS, default=None)
 
     @property
     def axes(self) -> Axes:

@@ -15,7 +15,7 @@ from volvelle.verbs.serving.cost import ServingCost
 from volvelle.verbs.serving.split import SplitServing, answered
 from volvelle.verbs.serving.split_question import SplitQuestion
 from volvelle.workload.serving.limits import LatencyLimit
-from volvelle.workload.serving.loads import ClosedLoop
+from volvelle.workload.serving.loads import Closed
 
 MOST = 40
 """Pairs of pools that are simulated, and beyond them only some that take a whole machine."""
@@ -155,7 +155,7 @@ class _Looked:
         if found.kept and (self.best is None or (found.spent, found.excess) < (self.best.spent, self.best.excess)):
             self.best = found
         # Prompts of a load that does not wait for answers are computed the same, whoever decodes.
-        if not found.kept and not isinstance(self.search.asked.load, ClosedLoop) and _prompts_break(self.search, found):
+        if not found.kept and not isinstance(self.search.asked.load, Closed) and _prompts_break(self.search, found):
             self.too_slow.add(pair.prompts)
 
 

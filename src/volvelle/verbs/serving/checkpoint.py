@@ -13,7 +13,7 @@ from volvelle.verbs.named import Model, model_of
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import FORMATS, format_named
-from volvelle.workload.serving.loads import Trace
+from volvelle.workload.serving.loads import Recorded
 
 _USUAL = "bf16"
 
@@ -98,7 +98,7 @@ def checkpoint_warnings(question: ServingQuestion, shape: Transformer) -> Iterat
         )
     if question.traced and question.load is not None and shape.context:
         load = read_load(question.load)
-        assert isinstance(load, Trace), "a traced load is a trace"
+        assert isinstance(load, Recorded), "a traced load is a trace"
         lengths = load.recorded.input_tokens + load.recorded.output_tokens
         longer = int(np.count_nonzero(lengths > shape.context))
         if longer:

@@ -13,8 +13,13 @@ from volvelle.interchange.load_words import read_load
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.families.shape import Transformer
-from volvelle.workload.serving.lengths import USUAL_LENGTHS
-from volvelle.workload.serving.loads import AllAtOnce, ClosedLoop, Ramp, Random, Trace
+from volvelle.workload.serving.lengths import (
+    USUAL_LENGTHS,
+    LengthsAround,
+    LengthsUpTo,
+    request_lengths_value,
+)
+from volvelle.workload.serving.loads import AbstractSteadyRate, AtOnce, Closed, Ramp, Recorded
 
 Target = Literal["vllm", "sglang", "trtllm", "dynamo"]
 TARGETS: tuple[Target, ...] = get_args(Target)
@@ -125,10 +130,10 @@ def _lengths(question: ServingQuestion) -> tuple[Literal["fixed", "uniform", "ar
     """Return how lengths are drawn, and by which ratio; those of a batch are fixed."""
     if question.load is None:
         return "fixed", 0.0
-    kind, _, ratio = (question.lengths or USUAL_LENGTHS).strip().lower().partition(":")
-    if kind == "uniform":
-        return "uniform", float(ratio)
-    return ("around", float(ratio)) if kind == "around" else ("fixed", 0.0)
+    lengths = request_lengths_value(question.lengths or USUAL_LENGTHS)
+    if isinstance(lengths, LengthsUpTo):
+        return "uniform", lengths.ratio
+    return ("around", lengths.ratio) if isinstance(lengths, LengthsAround) else ("fixed", 0.0)
 
 
 def _longest(question: ServingQuestion, shape: Transformer) -> int | None:
@@ -148,14 +153,14 @@ def _load(question: ServingQuestion) -> BenchedLoad:
         batch = question.batch or 1
         return BenchedLoad(requests=batch, clients=batch, **told)  # type: ignore[arg-type]
     load, asked = read_load(question.load), question.requests
-    if isinstance(load, ClosedLoop):
+    if isinstance(load, Closed):
         return BenchedLoad(requests=asked or _ROUNDS * load.clients, clients=load.clients, **told)  # type: ignore[arg-type]
     many = asked or _OPEN
-    if isinstance(load, Random):
+    if isinstance(load, AbstractSteadyRate):
         return BenchedLoad(requests=many, rate=load.rate, burstiness=load.burstiness, **told)  # type: ignore[arg-type]
     if isinstance(load, Ramp):
         return BenchedLoad(requests=many, rate=load.start_rate, end_rate=load.end_rate, **told)  # type: ignore[arg-type]
-    if isinstance(load, AllAtOnce):
+    if isinstance(load, AtOnce):
         return BenchedLoad(requests=many, **told)  # type: ignore[arg-type]
-    assert isinstance(load, Trace), "loads are of these kinds"
+    assert isinstance(load, Recorded), "loads are of these kinds"
     return BenchedLoad(requests=asked or len(load.recorded), recorded=question.load.split(maxsplit=1)[1], **told)  # type: ignore[arg-type]

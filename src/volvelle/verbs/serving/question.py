@@ -1,7 +1,6 @@
 """A question about serving as a value: the command that asks it, the instance it is about, the same with changes."""
 
 from collections.abc import Collection
-from math import ceil
 from typing import Any
 
 from volvelle.applications.serving.instance import Instance, Settings, instance
@@ -12,14 +11,14 @@ from volvelle.errors import DescriptionError, MappingError, OutsideDomainError, 
 from volvelle.interchange.speculation_words import read_speculation
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.questions.machine import SYSTEM
-from volvelle.questions.serving import LOAD, SPECULATE, WEIGHTS, InstanceFields
+from volvelle.questions.serving import LENGTHS, LOAD, SPECULATE, WEIGHTS, InstanceFields
 from volvelle.questions.training import MODEL
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.named import model_of
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import CACHES, ServedModel, format_named
 from volvelle.workload.serving.drafting import Drafting
-from volvelle.workload.serving.lengths import LEAST_VARIED, USUAL_LENGTHS
+from volvelle.workload.serving.lengths import LEAST_VARIED, USUAL_LENGTHS, request_lengths_value
 
 _WIDEST = 8
 """Chips that tensor parallelism takes where nothing is said."""
@@ -35,6 +34,7 @@ class ServingQuestion(InstanceFields):
     model: str = option(MODEL)
     on: str = option(SYSTEM)
     load: str | None = option(LOAD, default=None)
+    lengths: str | None = option(LENGTHS, default=None)
     speculate: str | None = option(SPECULATE, default=None)
     weights: str = option(WEIGHTS, default="bf16")
     published: str = option(Option("", "Format of the weights if the question states none."), default="bf16")
@@ -61,14 +61,9 @@ class ServingQuestion(InstanceFields):
 
     def longest(self, tokens: int) -> int:
         """Return the longest length that is drawn where `tokens` are the mean, or the upper end, of the lengths."""
-        kind, _, ratio = (self.lengths or USUAL_LENGTHS).strip().lower().partition(":")
-        varies = self.load is not None and not self.traced and kind == "around"
-        if not varies or (self.lengths is None and tokens < LEAST_VARIED):
+        if self.load is None or self.traced or (self.lengths is None and tokens < LEAST_VARIED):
             return tokens
-        try:
-            return ceil(tokens * (1.0 + float(ratio)))
-        except ValueError:
-            return tokens  # whoever draws lengths rejects it
+        return request_lengths_value(self.lengths or USUAL_LENGTHS).longest(tokens)
 
     @property
     def longest_request(self) -> int:

@@ -2,28 +2,24 @@
 
 from collections.abc import Iterator
 
-from volvelle.errors import DescriptionError, brief
+from volvelle.errors import DescriptionError
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.serving.lengths import (
     LEAST_VARIED,
-    RANGE_RATIO,
     USUAL_LENGTHS,
     AbstractLengths,
     AbstractShape,
     FixedLength,
     Independent,
-    UniformAround,
-    UniformBelow,
+    request_lengths_value,
 )
-from volvelle.workload.serving.loads import AbstractLoad, Trace
-
-_FORMS = "'around:0.2' (a fifth to either side), 'uniform:0.8' (from 0.8 of the length up to it) or 'fixed'"
+from volvelle.workload.serving.loads import AbstractLoad, Recorded
 
 
 def request_lengths(load: AbstractLoad, question: ServingQuestion) -> AbstractShape | None:
     """Return the lengths of the requests of a load, or None for a trace, which has its own."""
     said = question.input is not None or question.output is not None
-    if isinstance(load, Trace):
+    if isinstance(load, Recorded):
         if said or question.lengths is not None:
             raise DescriptionError("a trace has lengths of its own; leave --input, --output and --lengths away")
         return None
@@ -35,7 +31,7 @@ def _drawn(question: ServingQuestion, tokens: int) -> AbstractLengths:
     """Return how lengths are drawn; the usual ones vary only where a fifth is a token or more, to keep their mean."""
     if question.lengths is None and tokens < LEAST_VARIED:
         return FixedLength(tokens=tokens)
-    return _lengths(question.lengths or USUAL_LENGTHS, tokens)
+    return request_lengths_value(question.lengths or USUAL_LENGTHS).of(tokens)
 
 
 def load_notes(load: str, lengths: str | None, *, warm_up: bool) -> Iterator[str]:
@@ -61,18 +57,3 @@ def load_notes(load: str, lengths: str | None, *, warm_up: bool) -> Iterator[str
             "with --lengths fixed all clients finish together and send together, so TTFT is that of waves of prompts; "
             "lengths that vary spread them"
         )
-
-
-def _lengths(text: str, tokens: int) -> AbstractLengths:
-    kind, _, ratio = text.strip().lower().partition(":")
-    if kind == "fixed" and not ratio:
-        return FixedLength(tokens=tokens)
-    if kind in ("uniform", "around"):
-        try:
-            number = float(ratio)
-        except ValueError:
-            number = -1.0
-        RANGE_RATIO.check(number, f"lengths {brief(text)}: the ratio")
-        drawn = UniformBelow if kind == "uniform" else UniformAround
-        return drawn(tokens=tokens, range_ratio=number)
-    raise DescriptionError(f"the lengths {brief(text)} cannot be read; write {_FORMS}")

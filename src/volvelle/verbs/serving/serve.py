@@ -1,9 +1,10 @@
 """How fast a model is served: alone as a batch, or under load; what fits, where the time goes, and what it costs."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 from volvelle.applications.serving.evidence.basis import ServingBasis, basis_words, load_kind, serving_bases
 from volvelle.applications.serving.held_memory import HeldMemory
@@ -13,7 +14,7 @@ from volvelle.applications.serving.static_answer import StaticAnswer, static_ans
 from volvelle.base.python_function import asks
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
-from volvelle.estimators.result import Range, Violation
+from volvelle.estimators.result import AbstractFigure, Range, RangedFigure, Violation
 from volvelle.interchange.engine_launch.deployment import LaunchFile
 from volvelle.interchange.load_words import read_load
 from volvelle.presentable import Presentable
@@ -30,6 +31,7 @@ from volvelle.verbs.serving.checkpoint import (
 from volvelle.verbs.serving.cost import ServingCost, token_cost
 from volvelle.verbs.serving.cures import memory_of, ranks, violations
 from volvelle.verbs.serving.files import launch_files, write_files
+from volvelle.verbs.serving.load_figures import WithLoadFigures, nothing_served, token_cost_figure
 from volvelle.verbs.serving.question import INPUT, OUTPUT, ServingQuestion
 from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
 from volvelle.verbs.serving.speculated import (
@@ -51,8 +53,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Serving(Presentable):
-    """How a model is served, with its question."""
+class Serving(Presentable, ABC):
+    """How a model is served, with its question: `StaticServing` for a batch, `LoadedServing` for a load."""
 
     question: ServingQuestion
     cluster: Cluster
@@ -61,10 +63,6 @@ class Serving(Presentable):
     load_kind: str
     """What is put on the engine, as measured runs are told apart by it."""
     violations: tuple[Violation, ...] = ()
-    static: StaticAnswer | None = None
-    """Of a batch; None: a load was asked about, or it cannot be served."""
-    load: "LoadAnswer | None" = None
-    """Under load; None: that was not asked, or it cannot be served."""
     cost: ServingCost | None = None
     speculation: SpeculationGain | None = None
     """What drafts change; None: nothing is drafted, or it cannot be served."""
@@ -72,8 +70,51 @@ class Serving(Presentable):
     """That launch it, where they were asked for."""
     folder: Path | None = None
     """Where they were written; None: nowhere."""
-    timeline: "WrittenTimeline | None" = None
-    """What was written of a load, where that was asked for."""
+
+    @property
+    @abstractmethod
+    def static(self) -> StaticAnswer | None:
+        """Of a batch; None: a load was asked about, or it cannot be served."""
+
+    @property
+    @abstractmethod
+    def load(self) -> "LoadAnswer | None":
+        """Under load; None: that was not asked, or it cannot be served."""
+
+    @property
+    @abstractmethod
+    def timeline(self) -> "WrittenTimeline | None":
+        """What was written of a load, where that was asked for."""
+
+    @property
+    @abstractmethod
+    def ttft(self) -> AbstractFigure:
+        """Time to the first token."""
+
+    @property
+    @abstractmethod
+    def tpot(self) -> AbstractFigure:
+        """Time per output token after the first."""
+
+    @property
+    @abstractmethod
+    def output_throughput(self) -> RangedFigure:
+        """Output tokens per second of all chips that are used."""
+
+    @property
+    @abstractmethod
+    def total_token_throughput(self) -> RangedFigure:
+        """Input and output tokens per second of all chips that are used."""
+
+    @property
+    @abstractmethod
+    def owned_token_cost(self) -> RangedFigure:
+        """Dollars per million output tokens on owned hardware, energy included."""
+
+    @property
+    @abstractmethod
+    def rented_token_cost(self) -> RangedFigure:
+        """Dollars per million output tokens on rented hardware."""
 
     @property
     def model(self) -> str:
@@ -130,14 +171,130 @@ class Serving(Presentable):
         return tuple(_notes(self))
 
 
+@final
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class StaticServing(Serving):
+    """How fast one batch is served: all prompts are there at once.
+
+    Its figures are `ttft`, `tpot` and `latency` in seconds, `output_throughput` and `total_token_throughput` in tokens
+    per second, `memory` in bytes per GPU, and `owned_token_cost` and `rented_token_cost` in dollars per million output
+    tokens. If the batch cannot be served (`feasible`), only `memory` is there and the others raise
+    `MissingFigureError`.
+
+    Examples
+    --------
+    >>> from volvelle import StaticServing, serve
+    >>> answer = serve("llama3-8b", on="dgx-h100/8", batch=8)
+    >>> isinstance(answer, StaticServing)
+    True
+    >>> answer.ttft.value < answer.latency.value
+    True
+    """
+
+    static: StaticAnswer | None = None
+    """None: it cannot be served."""
+
+    @property
+    def load(self) -> None:
+        """None: a batch was asked about."""
+
+    @property
+    def timeline(self) -> None:
+        """None: a batch has no timeline."""
+
+    @property
+    def ttft(self) -> RangedFigure:
+        """Seconds until every sequence has its first token."""
+        found = self._timed()
+        return RangedFigure(value=found.ttft, range=found.ranges["ttft"], unit="s")
+
+    @property
+    def tpot(self) -> RangedFigure:
+        """Seconds per output token after the first."""
+        found = self._timed()
+        return RangedFigure(value=found.tpot, range=found.ranges["tpot"], unit="s")
+
+    @property
+    def latency(self) -> RangedFigure:
+        """Seconds until the last token."""
+        found = self._timed()
+        return RangedFigure(value=found.latency, range=found.ranges["latency"], unit="s")
+
+    @property
+    def output_throughput(self) -> RangedFigure:
+        """Output tokens per second of all chips that are used."""
+        found = self._timed()
+        return RangedFigure(value=found.throughput, range=found.ranges["throughput"], unit="tokens/s")
+
+    @property
+    def total_token_throughput(self) -> RangedFigure:
+        """Input and output tokens per second of all chips that are used."""
+        found = self._timed()
+        around, times = found.ranges["throughput"], found.total_throughput / found.throughput
+        around = replace(around, low=times * around.low, high=times * around.high)
+        return RangedFigure(value=found.total_throughput, range=around, unit="tokens/s")
+
+    @property
+    def owned_token_cost(self) -> RangedFigure:
+        """Dollars per million output tokens on owned hardware, energy included."""
+        return token_cost_figure(None if self.cost is None else self.cost.owned, self.output_throughput)
+
+    @property
+    def rented_token_cost(self) -> RangedFigure:
+        """Dollars per million output tokens on rented hardware."""
+        return token_cost_figure(None if self.cost is None else self.cost.rented, self.output_throughput)
+
+    def _timed(self) -> StaticAnswer:
+        if self.static is None:
+            raise nothing_served(self.violations)
+        return self.static
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class LoadedServing(WithLoadFigures, Serving):
+    """How fast requests of a load are served, as ``vllm bench serve`` measures it.
+
+    Its figures are `ttft`, `tpot`, `itl` and `e2el` (`LatencyFigure`, in seconds), `request_throughput`,
+    `output_throughput` and `total_token_throughput` per second, `memory` in bytes per GPU, and `owned_token_cost` and
+    `rented_token_cost` in dollars per million output tokens. If the load cannot be served (`feasible`), or comes faster
+    than it is served, only `memory` is there and the others raise `MissingFigureError`.
+
+    Examples
+    --------
+    >>> from volvelle import LoadedServing, Poisson, serve
+    >>> answer = serve("llama3-8b", on="dgx-h100/8", load=Poisson(4), input=512, output=64)
+    >>> assert isinstance(answer, LoadedServing)
+    >>> answer.ttft.median <= answer.ttft.p99
+    True
+    """
+
+    load: "LoadAnswer | None" = None
+    """None: it cannot be served."""
+    timeline: "WrittenTimeline | None" = None
+    """What was written of the load, where that was asked for."""
+
+    @property
+    def static(self) -> None:
+        """None: a load was asked about."""
+
+    def _measured(self) -> "LoadAnswer":
+        if self.load is None:
+            raise nothing_served(self.violations)
+        return self.load
+
+    def _token_cost(self) -> ServingCost | None:
+        return self.cost
+
+
 @asks(ServeQuestion)
 def serve(question: ServeQuestion) -> Serving:
     """Return how fast a model is served: a batch alone, or under load, with memory, cost and what limits it.
 
     With `batch`, that many sequences of `input` tokens start at once, and each produces `output` tokens. With `load`,
-    requests arrive over time: ``"closed 64"`` (clients that each send the next request when the last has ended),
-    ``"poisson 12/s"``, ``"trace FILE ×1.5"``. The answer has what ``vllm bench serve`` measures, without the first
-    request of each client.
+    requests arrive over time: ``Closed(64)`` (clients that each send the next request when the last has ended),
+    ``Poisson(12)``, ``Trace("FILE", scale=1.5)``, or the same in words, like ``"closed 64"``. The answer has what
+    ``vllm bench serve`` measures, without the first request of each client.
 
     One instance uses ``tensor × data × pipeline`` GPUs. The machine holds as many replicas as fit, and they share the
     batch or the load evenly. With `speculate`, tokens are drafted and verified, and the answer contains the result
@@ -164,8 +321,6 @@ def serve(question: ServeQuestion) -> Serving:
         on=cluster.name,
         batch=1 if load is None and question.batch is None else question.batch,
         weights="bf16",
-        load=in_words(load),
-        speculate=in_words(question.speculate),
     )
     requested = None if asked.load is None else read_load(asked.load)
     if requested is not None:
@@ -173,7 +328,8 @@ def serve(question: ServeQuestion) -> Serving:
     check_context(asked, shape)
     asked = with_weights(asked, question.weights, known, shape, cluster)
     instance = asked.instance(known, shape, cluster)
-    found = Serving(
+    kind = StaticServing if requested is None else LoadedServing
+    found = kind(
         question=asked,
         cluster=cluster,
         instance=instance,
@@ -193,17 +349,13 @@ def serve(question: ServeQuestion) -> Serving:
     folder = None if question.into is None else Path(question.into)
     if folder is not None:
         write_files(files, folder)
-    traced = (
-        None
-        if question.timeline is None or answered.load is None
-        else _timeline(answered.load, Path(question.timeline))
-    )
+    if isinstance(answered, LoadedServing) and answered.load is not None and question.timeline is not None:
+        answered = replace(answered, timeline=_timeline(answered.load, Path(question.timeline)))
     return replace(
         answered,
         cost=token_cost(answered.throughput, ((answered.cluster, answered.chips),)),
         files=files,
         folder=folder,
-        timeline=traced,
     )
 
 
@@ -215,7 +367,11 @@ def _timeline(load: "LoadAnswer", file: Path) -> "WrittenTimeline":
 
 def _answered(found: Serving, requested: AbstractLoad | None) -> Serving:
     """What was asked, of a batch or under load."""
-    return replace(found, static=_static(found)) if requested is None else _with_load(found, requested)
+    if isinstance(found, StaticServing):
+        return replace(found, static=_static(found))
+    assert isinstance(found, LoadedServing), "a batch or a load was asked about"
+    assert requested is not None, "a load was asked about"
+    return _with_load(found, requested)
 
 
 def _with_drafts(found: Serving, requested: AbstractLoad | None, catalogue: Catalogue, shape: Transformer) -> Serving:
@@ -247,11 +403,6 @@ def _with_drafts(found: Serving, requested: AbstractLoad | None, catalogue: Cata
     return replace(answered, speculation=gain)
 
 
-def in_words(value: object) -> str | None:
-    """Return a load or a drafter in words; None if there is none."""
-    return None if value is None else str(value)
-
-
 def name_of(model: object, shape: Transformer) -> str:
     """Return the name of a model as the user wrote it, or the name of a model that is given as a value."""
     return shape.name if isinstance(model, Transformer) else str(model)
@@ -281,7 +432,7 @@ def _static(found: Serving) -> StaticAnswer:
     )
 
 
-def _with_load(found: Serving, requested: AbstractLoad) -> Serving:
+def _with_load(found: LoadedServing, requested: AbstractLoad) -> LoadedServing:
     """The answer under load, its memory as full as the load made it."""
     load = _under_load(found, requested)
     peak = load.occupancy.kv_peak * max(found.memory.room, 0.0)

@@ -28,9 +28,10 @@ from volvelle.verbs.serving.checkpoint import (
     with_weights,
 )
 from volvelle.verbs.serving.cost import ServingCost, token_cost
+from volvelle.verbs.serving.load_figures import WithLoadFigures, nothing_served
 from volvelle.verbs.serving.question import INPUT, OUTPUT
 from volvelle.verbs.serving.request_lengths import load_notes, request_lengths
-from volvelle.verbs.serving.serve import in_words, machine_of, name_of
+from volvelle.verbs.serving.serve import machine_of, name_of
 from volvelle.verbs.serving.split_question import SplitQuestion
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import format_named
@@ -74,8 +75,23 @@ class SplitPool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class SplitServing(Presentable):
-    """How a model is served by two pools, with its question."""
+class SplitServing(WithLoadFigures, Presentable):
+    """How a model is served by two pools, with its question.
+
+    Its figures are `ttft`, `tpot`, `itl` and `e2el` (`LatencyFigure`, in seconds), `request_throughput`,
+    `output_throughput` and `total_token_throughput` per second, `memory` of `prefill` and of `decode` in bytes per GPU,
+    and `owned_token_cost` and `rented_token_cost` in dollars per million output tokens. Without a load that is served
+    (`feasible`), they raise `MissingFigureError`.
+
+    Examples
+    --------
+    >>> from volvelle import Poisson, serve_split
+    >>> answer = serve_split(
+    ...     "llama3-8b", on="dgx-h100/8", prefill="1x tp1", decode="1x tp1", load=Poisson(2), requests=60
+    ... )
+    >>> answer.ttft.median <= answer.ttft.p99
+    True
+    """
 
     question: SplitQuestion
     prefill: SplitPool
@@ -137,6 +153,14 @@ class SplitServing(Presentable):
         """What was assumed."""
         return tuple(_notes(self))
 
+    def _measured(self) -> "SplitAnswer":
+        if self.load is None:
+            raise nothing_served(self.violations)
+        return self.load
+
+    def _token_cost(self) -> ServingCost | None:
+        return self.cost
+
 
 @asks(SplitServeQuestion)
 def serve_split(question: SplitServeQuestion) -> SplitServing:
@@ -159,7 +183,6 @@ def serve_split(question: SplitServeQuestion) -> SplitServing:
         prefill=read_pool(question.prefill, "--prefill"),
         decode=read_pool(question.decode, "--decode"),
         weights="bf16",
-        load=in_words(question.load),
     )
     requested = read_load(asked.load)
     request_lengths(requested, asked.of("decode"))

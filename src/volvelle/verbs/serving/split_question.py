@@ -6,7 +6,17 @@ from volvelle.base.option_kinds import Named
 from volvelle.base.question import Option, option
 from volvelle.interchange.pool_words import PoolWords
 from volvelle.questions.machine import SYSTEM
-from volvelle.questions.serving import DECODE, LOAD, PREFILL, ROUTER, TRANSFER, WEIGHTS, EngineFields, RequestFields
+from volvelle.questions.serving import (
+    DECODE,
+    LENGTHS,
+    LOAD,
+    PREFILL,
+    ROUTER,
+    TRANSFER,
+    WEIGHTS,
+    EngineFields,
+    RequestFields,
+)
 from volvelle.questions.training import MODEL
 from volvelle.verbs.serving.question import ServingQuestion
 
@@ -21,6 +31,7 @@ class SplitQuestion(RequestFields, EngineFields):
     model: str = option(MODEL)
     on: str = option(SYSTEM)
     load: str = option(LOAD)
+    lengths: str | None = option(LENGTHS, default=None)
     weights: str = option(WEIGHTS, default="bf16")
     published: str = option(Option("", "Format of the weights if the question states none."), default="bf16")
     prefill: PoolWords = option(PREFILL, kind=_WORKERS)

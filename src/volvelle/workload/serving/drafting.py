@@ -21,7 +21,7 @@ Windows = tuple[tuple[int, float], ...]
 """Drafted tokens, and tokens that a step of the target yields."""
 
 
-class Drafter(StrEnum):
+class DraftMethod(StrEnum):
     """Who drafts."""
 
     MODEL = "draft"
@@ -40,7 +40,7 @@ class Drafter(StrEnum):
 class Drafting:
     """A way to draft; of what is not said, None."""
 
-    drafter: Drafter
+    drafter: DraftMethod
     window: int | None = number(WINDOW)
     """Tokens that are drafted one after another, or levels of a tree; None: whichever is best."""
     branching: tuple[int, ...] = ()
@@ -61,11 +61,11 @@ class Drafting:
         check_fields(self, "speculation")
         for branches in self.branching:
             BRANCHES.check(branches, "speculation: candidates of a level of the tree")
-        if self.branching and self.drafter in (Drafter.PARALLEL, Drafter.NGRAM):
+        if self.branching and self.drafter in (DraftMethod.PARALLEL, DraftMethod.NGRAM):
             raise DescriptionError(f"speculation: {self.drafter} drafts are a sequence; leave the tree away")
-        if (self.drafter is Drafter.MODEL) != bool(self.model):
+        if (self.drafter is DraftMethod.MODEL) != bool(self.model):
             raise DescriptionError("speculation: a draft model, and nothing else, has a model's name")
-        if self.tensor is not None and self.drafter is not Drafter.MODEL:
+        if self.tensor is not None and self.drafter is not DraftMethod.MODEL:
             raise DescriptionError(f"speculation: {self.drafter} drafts run where the target does; leave tp away")
         if self.window is None and self.branching:
             raise DescriptionError("speculation: the best window is looked for among sequences; leave the tree away")

@@ -1,14 +1,16 @@
-"""How long prompts and answers are: laws that lengths are drawn by."""
+"""How long prompts and answers are: the laws that lengths are drawn by, and the words that name them."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import ceil
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.domains import NumberDomain, check_fields, number
-from volvelle.errors import DescriptionError
+from volvelle.errors import DescriptionError, brief
+from volvelle.quantities import plain_number
 from volvelle.workload.serving.requests import REQUEST_TOKENS, Requests, Whole
 
 RANGE_RATIO = NumberDomain(0.0, 1.0)
@@ -102,6 +104,147 @@ class LogNormalLengths(AbstractLengths):
         """Rounded, and at least one token."""
         drawn = self.median * self.factor ** generator.standard_normal(count)
         return np.clip(np.rint(drawn), 1, self.longest).astype(np.int64)
+
+
+# -- how lengths vary, whatever the stated length ----------------------------------------------------------------------
+
+
+class RequestLengths(ABC):
+    """How lengths of requests vary: `LengthsAround`, `LengthsUpTo` or `FixedLengths`; `str` gives the words."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+    @abstractmethod
+    def of(self, tokens: int) -> AbstractLengths:
+        """Return how lengths are drawn where the stated length is `tokens`."""
+
+    @abstractmethod
+    def longest(self, tokens: int) -> int:
+        """Return the longest length that is drawn where the stated length is `tokens`."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LengthsAround(RequestLengths):
+    """Lengths of requests that are uniform on both sides of the stated length, which stays their mean.
+
+    Lengths are whole numbers of tokens, as ``vllm bench serve --random-range-ratio`` draws them.
+
+    Parameters
+    ----------
+    ratio
+        Largest difference from the stated length, as a share of it: 0.2 draws from 80 % to 120 %.
+
+    Examples
+    --------
+    >>> from volvelle import LengthsAround
+    >>> str(LengthsAround(0.2))
+    'around:0.2'
+    >>> LengthsAround(0.2).longest(1000)
+    1200
+    """
+
+    ratio: float = number(RANGE_RATIO)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "lengths")
+
+    def __str__(self) -> str:
+        return f"around:{plain_number(self.ratio)}"
+
+    def of(self, tokens: int) -> AbstractLengths:
+        """Return how lengths are drawn around `tokens`."""
+        return UniformAround(tokens=tokens, range_ratio=self.ratio)
+
+    def longest(self, tokens: int) -> int:
+        """Return the longest length that is drawn where the stated length is `tokens`."""
+        return ceil(tokens * (1.0 + self.ratio))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LengthsUpTo(RequestLengths):
+    """Lengths of requests that are uniform from a share of the stated length up to it.
+
+    Lengths are whole numbers of tokens, as InferenceX and SGLang's ``bench_serving`` draw them.
+
+    Parameters
+    ----------
+    ratio
+        Shortest length, as a share of the stated one: 0.8 draws from 80 % to 100 %.
+
+    Examples
+    --------
+    >>> from volvelle import LengthsUpTo
+    >>> str(LengthsUpTo(0.8))
+    'uniform:0.8'
+    """
+
+    ratio: float = number(RANGE_RATIO)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "lengths")
+
+    def __str__(self) -> str:
+        return f"uniform:{plain_number(self.ratio)}"
+
+    def of(self, tokens: int) -> AbstractLengths:
+        """Return how lengths up to `tokens` are drawn."""
+        return UniformBelow(tokens=tokens, range_ratio=self.ratio)
+
+    def longest(self, tokens: int) -> int:
+        """Return the stated length."""
+        return tokens
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FixedLengths(RequestLengths):
+    """Requests that all have the stated length.
+
+    Under a closed load all clients then finish together and send together.
+
+    Examples
+    --------
+    >>> from volvelle import FixedLengths
+    >>> str(FixedLengths())
+    'fixed'
+    """
+
+    def __str__(self) -> str:
+        return "fixed"
+
+    def of(self, tokens: int) -> AbstractLengths:
+        """Return the one length."""
+        return FixedLength(tokens=tokens)
+
+    def longest(self, tokens: int) -> int:
+        """Return the stated length."""
+        return tokens
+
+
+_LENGTHS = "'around:0.2' (a fifth to either side), 'uniform:0.8' (from 0.8 of the length up to it) or 'fixed'"
+
+
+def request_lengths_value(text: str) -> RequestLengths:
+    """Return how lengths vary by the text that says it, ``around:0.2``; the inverse of ``str``."""
+    kind, _, ratio = text.strip().lower().partition(":")
+    if kind == "fixed" and not ratio:
+        return FixedLengths()
+    if kind in ("uniform", "around"):
+        try:
+            share = float(ratio)
+        except ValueError:
+            share = -1.0
+        RANGE_RATIO.check(share, f"lengths {brief(text)}: the ratio")
+        return LengthsUpTo(share) if kind == "uniform" else LengthsAround(share)
+    raise DescriptionError(f"the lengths {brief(text)} cannot be read; write {_LENGTHS}")
+
+
+# -- prompts and answers together --------------------------------------------------------------------------------------
 
 
 class AbstractShape(ABC):

@@ -1,17 +1,18 @@
 """Limits that a service must keep: a percentile, or the mean, of a latency over all requests."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.domains import NumberDomain, check_fields, number
-from volvelle.errors import DescriptionError
-from volvelle.quantities import SECONDS
+from volvelle.errors import DescriptionError, brief
+from volvelle.quantities import SECONDS, parse, plain_number
 
-LATENCIES = ("ttft", "tpot", "itl", "e2el")
+LatencyName: TypeAlias = Literal["ttft", "tpot", "itl", "e2el"]
+LATENCIES: tuple[LatencyName, ...] = get_args(LatencyName)
 """What may be limited, as ``vllm bench serve`` calls and defines it."""
 LIMITED_PERCENTILE = NumberDomain(1.0, 99.99)
 LIMITED_SECONDS = NumberDomain(1e-6, 1e6, SECONDS)
@@ -29,20 +30,43 @@ class Spread(Protocol):
         """Seconds by percentile."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LatencyLimit:
-    """What a percentile of a latency may be at most."""
+    """A service-level objective: the most that a percentile, or the mean, of one latency may be.
 
-    latency: str
-    """Time to the first token, time of each after it, gaps between tokens, or until the last."""
+    Parameters
+    ----------
+    latency
+        ``"ttft"`` (until the first token), ``"tpot"`` (per token after it), ``"itl"`` (between two pieces of an answer)
+        or ``"e2el"`` (until the last token).
+    seconds
+        The most it may be.
+    percentile
+        Percentile of the requests (of the gaps, for ``"itl"``), from 1 to 99.99. None: the mean.
+
+    Examples
+    --------
+    >>> from volvelle import LatencyLimit
+    >>> print(LatencyLimit("ttft", 2.0, percentile=99))
+    p99 ttft 2 s
+    """
+
+    latency: LatencyName
     seconds: float = number(LIMITED_SECONDS)
+    _: KW_ONLY
     percentile: float | None = number(LIMITED_PERCENTILE, None)
-    """Of requests (of gaps, for ``itl``); None: the mean."""
 
     def __post_init__(self) -> None:
-        check_fields(self, "limit")
         if self.latency not in LATENCIES:
-            raise DescriptionError(f"limit: {self.latency!r} is no latency; there are {', '.join(LATENCIES)}")
+            raise DescriptionError(f"limit: {brief(self.latency)} is no latency; there are {', '.join(LATENCIES)}")
+        check_fields(self, "limit")
+
+    @property
+    def words(self) -> str:
+        """The limit in words that are read as exactly the same limit; ``str`` rounds the time."""
+        statistic = "mean" if self.percentile is None else f"p{plain_number(self.percentile)}"
+        exact = parse(self._time, SECONDS) == self.seconds
+        return f"{statistic} {self.latency} {self._time if exact else f'{plain_number(self.seconds)} s'}"
 
     @property
     def statistic(self) -> str:
@@ -55,8 +79,11 @@ class LatencyLimit:
         return f"{self.statistic} {self.latency}"
 
     def __str__(self) -> str:
-        told = f"{self.seconds:.6g} s" if self.seconds >= 1.0 else f"{1e3 * self.seconds:.6g} ms"
-        return f"{self.name} {told}"
+        return f"{self.name} {self._time}"
+
+    @property
+    def _time(self) -> str:
+        return f"{self.seconds:.6g} s" if self.seconds >= 1.0 else f"{1e3 * self.seconds:.6g} ms"
 
     def of(self, seconds: NDArray[np.float64]) -> float:
         """The figure that is limited, of latencies of one each."""

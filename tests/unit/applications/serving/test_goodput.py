@@ -23,7 +23,7 @@ from volvelle.simulation.batching.serving import serve
 from volvelle.workload.served_model import ServedModel
 from volvelle.workload.serving.lengths import FixedLength, Independent
 from volvelle.workload.serving.limits import LatencyLimit
-from volvelle.workload.serving.loads import AllAtOnce, ClosedLoop, Random, Trace
+from volvelle.workload.serving.loads import AtOnce, Closed, Poisson, Recorded
 
 SHAPE = Independent(input=FixedLength(tokens=512), output=FixedLength(tokens=64))
 LIMITS = (
@@ -70,7 +70,7 @@ def test_one_replica_fewer_is_taken_where_a_trial_between_places_keeps_limits() 
 
 
 def test_a_trial_measures_what_vllm_bench_serve_does(small: Instance) -> None:
-    asked = AskedLoad(load=Random(rate=8.0), shape=SHAPE)
+    asked = AskedLoad(load=Poisson(rate=8.0), shape=SHAPE)
     found = trial(small, asked, LIMITS, 0.5)
     rules = small.rules()
     metrics = measure(serve(asked.part(0.5), small.costs(rules), rules))
@@ -81,7 +81,7 @@ def test_a_trial_measures_what_vllm_bench_serve_does(small: Instance) -> None:
 
 
 def test_a_part_of_a_load_is_what_a_rank_of_replicas_gets(small: Instance) -> None:
-    for load in (Random(rate=8.0), ClosedLoop(clients=32)):
+    for load in (Poisson(rate=8.0), Closed(clients=32)):
         asked = AskedLoad(load=load, shape=SHAPE, requests=800)
         answer = answer_under_load(small, load, SHAPE, replicas=4, requests=800)
         assert answer.metrics is not None
@@ -89,8 +89,8 @@ def test_a_part_of_a_load_is_what_a_rank_of_replicas_gets(small: Instance) -> No
 
 
 def test_a_part_of_a_trace_thins_it_and_more_than_all_of_it_comes_faster() -> None:
-    recorded = Random(rate=4.0).requests(SHAPE, count=100)
-    asked = AskedLoad(load=Trace(recorded=recorded), shape=None)
+    recorded = Poisson(rate=4.0).requests(SHAPE, count=100)
+    asked = AskedLoad(load=Recorded(recorded=recorded), shape=None)
     assert len(asked.part(0.25)) == 25
     assert asked.part(2.0).arrival == pytest.approx(recorded.arrival / 2.0)
     assert asked.part(0.3).offered_rate == pytest.approx(0.3 * recorded.offered_rate, rel=0.1)
@@ -98,11 +98,11 @@ def test_a_part_of_a_trace_thins_it_and_more_than_all_of_it_comes_faster() -> No
 
 def test_requests_at_once_have_no_goodput() -> None:
     with pytest.raises(DescriptionError, match="all at once"):
-        AskedLoad(load=AllAtOnce(), shape=SHAPE)
+        AskedLoad(load=AtOnce(), shape=SHAPE)
 
 
 def test_slower_steps_slow_every_request_down(small: Instance) -> None:
-    asked = AskedLoad(load=ClosedLoop(clients=1), shape=SHAPE, requests=20)
+    asked = AskedLoad(load=Closed(clients=1), shape=SHAPE, requests=20)
     plain, slow = (trial(small, asked, LIMITS[1:2], 1.0, slower=factor) for factor in (1.0, 1.5))
     assert slow.figures[0] == pytest.approx(1.5 * plain.figures[0])
     rules = small.rules()
@@ -111,7 +111,7 @@ def test_slower_steps_slow_every_request_down(small: Instance) -> None:
 
 
 def test_a_hasty_trial_refuses_only_what_a_whole_one_refuses(small: Instance) -> None:
-    asked = AskedLoad(load=Random(rate=10.0), shape=SHAPE)
+    asked = AskedLoad(load=Poisson(rate=10.0), shape=SHAPE)
     for share in (0.5, 2.0, 4.0, 6.0):
         hasty, whole = (trial(small, asked, LIMITS[:2], share, hasty=quick) for quick in (True, False))
         assert hasty.kept == whole.kept

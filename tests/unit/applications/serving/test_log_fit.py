@@ -10,7 +10,7 @@ from volvelle.applications.serving.log_fit import FITTED_TO_LOGS, fit_to_logs, s
 from volvelle.applications.serving.measurements import serving_measurements
 from volvelle.applications.serving.replays import replayed
 from volvelle.applications.serving.runs import ServingRun
-from volvelle.workload.serving.loads import Trace
+from volvelle.workload.serving.loads import Recorded
 
 
 def test_a_fit_to_a_log_of_known_constants_gives_its_times_again(catalogue: Catalogue) -> None:
@@ -19,7 +19,7 @@ def test_a_fit_to_a_log_of_known_constants_gives_its_times_again(catalogue: Cata
     assert isinstance(run, ServingRun)
     assert row.log is not None
     few = row.log.requests.first(40)
-    run = replace(run, load=Trace(recorded=few))
+    run = replace(run, load=Recorded(recorded=few))
     hidden = replace(started_from_kernels(), host=4e-3, attending=0.6)
     one = run.instance
     changed = replace(

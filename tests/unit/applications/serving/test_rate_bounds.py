@@ -10,7 +10,7 @@ from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.workload.served_model import ServedModel
 from volvelle.workload.serving.lengths import FixedLength, Independent
 from volvelle.workload.serving.limits import LatencyLimit
-from volvelle.workload.serving.loads import Random
+from volvelle.workload.serving.loads import Poisson
 
 CATALOGUE = Catalogue()
 
@@ -30,7 +30,7 @@ def test_no_run_is_faster_than_its_bounds(
     served = ServedModel(shape=CATALOGUE.model("llama3-8b"))
     one = instance(CATALOGUE, served, "h100-sxm", ServingLayout(), engine, settings)
     shape = Independent(input=FixedLength(tokens=prompt), output=FixedLength(tokens=answer))
-    asked = AskedLoad(load=Random(rate=1.0), shape=shape)
+    asked = AskedLoad(load=Poisson(rate=1.0), shape=shape)
     bounds = rate_bounds(one.rules(), StepFloors(one, asked.part(1.0)), limits)
     assert bounds.possible
     beyond = 1.02 * share_bound(asked.load, bounds, limits, most_sequences=sequences)
@@ -41,7 +41,7 @@ def test_no_run_is_faster_than_its_bounds(
 
 def test_a_limit_below_what_a_request_alone_takes_and_a_model_that_does_not_fit_are_ruled_out() -> None:
     shape = Independent(input=FixedLength(tokens=2048), output=FixedLength(tokens=64))
-    requests = AskedLoad(load=Random(rate=1.0), shape=shape).part(1.0)
+    requests = AskedLoad(load=Poisson(rate=1.0), shape=shape).part(1.0)
     one = instance(CATALOGUE, ServedModel(shape=CATALOGUE.model("llama3-8b")), "h100-sxm", ServingLayout(), "vllm")
     tight = (LatencyLimit(latency="tpot", percentile=99.0, seconds=1e-3),)
     assert "even for a request alone" in rate_bounds(one.rules(), StepFloors(one, requests), tight).reason

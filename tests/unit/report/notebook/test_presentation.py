@@ -3,8 +3,9 @@
 import copy
 import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
+from inspect import isabstract
 from typing import Any
 
 import pytest
@@ -111,9 +112,16 @@ def test_it_survives_pickling_and_copying(asked: Any) -> None:
         assert repr(again) == repr(asked)
 
 
+def classes_of_answers(base: type) -> Iterator[type]:
+    for kind in base.__subclasses__():
+        if not isabstract(kind):
+            yield kind
+        yield from classes_of_answers(kind)
+
+
 def test_every_presentable_class_has_its_presentation() -> None:
     public = set(volvelle.__all__)  # which loads them all
-    known = {f"{kind.__module__}.{kind.__qualname__}" for kind in Presentable.__subclasses__()}
+    known = {f"{kind.__module__}.{kind.__qualname__}" for kind in classes_of_answers(Presentable)}
     assert known == set(PRESENTATIONS)
     for place in PRESENTATIONS:
         module, _, name = place.rpartition(".")

@@ -10,7 +10,7 @@ from volvelle.simulation.batching.served import Served
 from volvelle.simulation.batching.serving import serve
 from volvelle.simulation.batching.stability import Unstable, answer, settled, unstable
 from volvelle.workload.serving.lengths import FixedLength, Independent
-from volvelle.workload.serving.loads import AllAtOnce, ClosedLoop, Random
+from volvelle.workload.serving.loads import AtOnce, Closed, Poisson
 from volvelle.workload.serving.requests import Requests
 
 RULES = vllm(kv_blocks=1000, token_budget=64, max_sequences=8, block_tokens=4)
@@ -18,7 +18,7 @@ SHAPE = Independent(input=FixedLength(tokens=8), output=FixedLength(tokens=10))
 
 
 def at(rate: float, count: int) -> Unstable | Metrics:
-    return answer(serve(Random(rate=rate).requests(SHAPE, count=count), flat_costs(), RULES))
+    return answer(serve(Poisson(rate=rate).requests(SHAPE, count=count), flat_costs(), RULES))
 
 
 def test_a_rate_that_is_too_high_is_answered_by_what_is_sustained() -> None:
@@ -35,13 +35,13 @@ def test_a_rate_that_is_kept_up_with_has_latencies() -> None:
 
 
 def test_loads_without_a_rate_are_never_unstable() -> None:
-    for load in (ClosedLoop(clients=50), AllAtOnce()):
+    for load in (Closed(clients=50), AtOnce()):
         assert unstable(serve(load.requests(SHAPE, count=400), flat_costs(), RULES)) is None
 
 
 def test_an_answer_settles_before_it_is_given() -> None:
     def asked(count: int) -> Requests:
-        return Random(rate=0.6).requests(SHAPE, count=count)
+        return Poisson(rate=0.6).requests(SHAPE, count=count)
 
     def run(count: int) -> tuple[Served, Metrics | Unstable]:
         served = serve(asked(count), flat_costs(), RULES)

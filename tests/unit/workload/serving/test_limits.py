@@ -7,7 +7,9 @@ from volvelle.errors import DescriptionError
 from volvelle.simulation.batching.metrics import Latency
 from volvelle.workload.serving.limits import LatencyLimit
 
-SPREAD = {"ttft": Latency(mean=1.0, median=0.9, std=0.1, percentiles={50.0: 0.9, 90.0: 1.2, 95.0: 1.5, 99.0: 2.0})}
+SPREAD = {
+    "ttft": Latency(mean=1.0, median=0.9, std=0.1, percentiles={50.0: 0.9, 90.0: 1.2, 95.0: 1.5, 99.0: 2.0}, tail=2.4)
+}
 
 
 @pytest.mark.parametrize(("percentile", "found"), [(None, 1.0), (50.0, 0.9), (99.0, 2.0)])

@@ -10,7 +10,7 @@ from volvelle.catalogue.engines import SPLIT, ErrorRows, split_error, split_erro
 from volvelle.estimators.step_errors import CHIP, KIND, PRECISION
 from volvelle.quantities import numbered
 from volvelle.spread import Figure
-from volvelle.workload.serving.loads import AbstractLoad, AllAtOnce, ClosedLoop
+from volvelle.workload.serving.loads import AbstractLoad, AtOnce, Closed
 
 CLOSED_LOOPS, BATCHES, STEPS, SATURATED, OPEN_LOADS = (
     "closed loops",
@@ -71,7 +71,7 @@ def load_kind(load: AbstractLoad | None) -> str:
     """What is put on an engine, as runs are told apart by it; None: a batch."""
     if load is None:
         return BATCHES
-    return CLOSED_LOOPS if isinstance(load, ClosedLoop) else SATURATED if isinstance(load, AllAtOnce) else OPEN_LOADS
+    return CLOSED_LOOPS if isinstance(load, Closed) else SATURATED if isinstance(load, AtOnce) else OPEN_LOADS
 
 
 def serving_bases(instance: Instance, load: str) -> Mapping[str, ServingBasis]:

@@ -15,7 +15,7 @@ from volvelle.errors import OutsideDomainError
 from volvelle.estimators.result import Range
 from volvelle.workload.serving.lengths import AbstractShape
 from volvelle.workload.serving.limits import LatencyLimit
-from volvelle.workload.serving.loads import AllAtOnce, Random
+from volvelle.workload.serving.loads import AtOnce, Gamma
 
 if TYPE_CHECKING:
     from volvelle.applications.serving.under_load import LoadAnswer
@@ -80,14 +80,12 @@ def replica_capacity(
     ranks = instance.layout.data
     part = _part_followed(instance, shape, seed)
     rough, close = int(part * _ROUGH), int(part * _CLOSE)
-    flood = answer_under_load(
-        instance, AllAtOnce(), shape, replicas=1, requests=rough * ranks, seed=seed, capacity=False
-    )
+    flood = answer_under_load(instance, AtOnce(), shape, replicas=1, requests=rough * ranks, seed=seed, capacity=False)
     assert flood.request_throughput is not None, "what is there at once has no rate, so none that is too much"
     sustained = flood.request_throughput
 
     def at(rate: float, requests: int) -> "tuple[LoadAnswer, str]":
-        load = Random(rate=rate, burstiness=burstiness)
+        load = Gamma(rate=rate, burstiness=burstiness)
         found = answer_under_load(
             instance, load, shape, replicas=1, requests=requests * ranks, seed=seed, capacity=False
         )
@@ -120,7 +118,7 @@ def replica_capacity(
 
 def _part_followed(instance: Instance, shape: AbstractShape, seed: int) -> float:
     """How many requests of the usual number are followed, where their prompts take very many steps."""
-    prompt = float(AllAtOnce().requests(shape, count=_ROUGH, seed=seed).input_tokens.mean())
+    prompt = float(AtOnce().requests(shape, count=_ROUGH, seed=seed).input_tokens.mean())
     most = instance.rules().most_tokens
     part = min(_MOST_STEPS * most / (prompt * _RUNS * instance.layout.data), 1.0)
     if part * _CLOSE < _FEWEST:

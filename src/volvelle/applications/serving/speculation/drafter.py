@@ -20,7 +20,7 @@ from volvelle.laws.serving.speculation import tree_leaves
 from volvelle.mapping.serving_layout import ServingLayout
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.served_model import ServedModel
-from volvelle.workload.serving.drafting import Drafter, Drafting
+from volvelle.workload.serving.drafting import Drafting, DraftMethod
 
 
 def speculated(
@@ -38,7 +38,7 @@ def speculated(
         assert isinstance(own.iteration, Iteration), "a drafter does not draft"
         passes = _passes(own.iteration, drafting)
         weights = weight_bytes(served, layout)
-        if drafting.drafter is not Drafter.MODEL:
+        if drafting.drafter is not DraftMethod.MODEL:
             weights -= head_product(served, layout).bytes
     speculation = Speculation(
         drafting=drafting, acceptance=known_acceptance(drafting), served=served, layout=layout, weights=weights
@@ -63,7 +63,7 @@ def branch_by_branch(target: Instance) -> Instance:
 def _passes(drafter: Iteration, drafting: Drafting) -> DraftPasses:
     """The first pass is over all that was verified; each further one over the level that the last one made."""
     window = drafting.window or 0
-    if drafting.drafter is Drafter.PARALLEL:
+    if drafting.drafter is DraftMethod.PARALLEL:
         return DraftPasses(iteration=drafter, masked=window - 1.0, heads=float(window))
     return DraftPasses(iteration=drafter, further=tuple(float(width) for width in drafting.widths[:-1]))
 
@@ -73,9 +73,9 @@ def _drafter(
 ) -> tuple[ServedModel | None, ServingLayout | None]:
     """What drafts, and how it lies on the chips of the target."""
     served, layout = target.served, target.layout
-    if drafting.drafter is Drafter.NGRAM:
+    if drafting.drafter is DraftMethod.NGRAM:
         return None, None
-    if drafting.drafter is Drafter.MODEL:
+    if drafting.drafter is DraftMethod.MODEL:
         assert model is not None, "a draft model was looked up"
         if model.vocabulary < served.shape.vocabulary:
             raise DescriptionError(
@@ -89,7 +89,7 @@ def _drafter(
                 f"at most tp{layout.tensor}"
             )
         return replace(served, shape=model), ServingLayout(tensor=tensor)
-    if drafting.drafter is Drafter.MTP:
+    if drafting.drafter is DraftMethod.MTP:
         return replace(served, shape=_last_layer(served.shape)), replace(layout, pipeline=1)
     return replace(served, shape=_dense_layer(served.shape), weights="bf16"), ServingLayout(tensor=layout.tensor)
 

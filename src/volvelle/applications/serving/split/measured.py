@@ -11,7 +11,7 @@ from volvelle.applications.serving.split.cache_transfer import TransferLink, lin
 from volvelle.applications.serving.split.split_answer import WorkerPool, split_answer
 from volvelle.catalogue import Catalogue
 from volvelle.simulation.batching.metrics import Metrics
-from volvelle.workload.serving.loads import ClosedLoop
+from volvelle.workload.serving.loads import Closed
 
 KIND = "disaggregated"
 UNKNOWN = "workers unknown"
@@ -103,7 +103,7 @@ def split_answers(run: ServingRun) -> Mapping[str, float]:
     found = split_answer(
         first,
         second,
-        ClosedLoop(clients=clients),
+        Closed(clients=clients),
         run.stated_lengths,
         link=_link(Catalogue(), decode, first.chips + second.chips),
         requests=min(_TIMES * clients, max(_FEWEST_TIMES * clients, _MOST)),

@@ -8,7 +8,7 @@ from volvelle.applications.serving.goodput import AskedLoad
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.rate_bounds import StepFloors, rate_bounds, share_bound
 from volvelle.workload.serving.limits import LatencyLimit
-from volvelle.workload.serving.loads import ClosedLoop
+from volvelle.workload.serving.loads import Closed
 
 _OF_PROMPTS, _OF_ANSWERS = ("ttft", "e2el"), ("tpot",)
 """Latencies that one pool alone may put out of reach."""
@@ -60,7 +60,7 @@ def _bound(
         return WorkerBound(share=0.0, rate=free.rate, reason=bounds.reason)
     span = float(asked.part(1.0).arrival[-1])
     # Clients may all wait for the other pool, and a run that ends before a pool is full asks less of it.
-    if isinstance(asked.load, ClosedLoop) or lasts > span:
+    if isinstance(asked.load, Closed) or lasts > span:
         return WorkerBound(share=np.inf, rate=free.rate)
     share = share_bound(asked.load, bounds, limits, most_sequences=rules.max_sequences)
     return WorkerBound(share=share * (1.0 + _LEFT * lasts / span), rate=free.rate)

@@ -12,7 +12,7 @@ from volvelle.errors import OutsideDomainError
 from volvelle.interchange.limit_words import read_limits
 from volvelle.verbs.serving.question import ServingQuestion
 from volvelle.workload.serving.lengths import FixedLength, Independent
-from volvelle.workload.serving.loads import Random
+from volvelle.workload.serving.loads import Poisson
 
 SHAPE = Independent(input=FixedLength(tokens=1024), output=FixedLength(tokens=128))
 
@@ -36,7 +36,7 @@ def test_limits_are_kept_at_the_rate_and_missed_above() -> None:
     assert 0 < capacity.rate < capacity.sustained
 
     def kept(rate: float) -> bool:
-        run = answer_under_load(replica(), Random(rate=rate), SHAPE, replicas=1, requests=12_000)
+        run = answer_under_load(replica(), Poisson(rate=rate), SHAPE, replicas=1, requests=12_000)
         return run.unstable is None and all(limit.kept_by(run.latencies) for limit in limits)
 
     assert kept(capacity.rate)
