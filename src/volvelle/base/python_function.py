@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from textwrap import fill
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from volvelle.base.option_kinds import Listed, Named, Number, OptionKind, OutputFile, Switch, Words
 from volvelle.base.question import Option, Question
@@ -16,6 +16,9 @@ from volvelle.errors import VolvelleError
 Arguments = ParamSpec("Arguments")
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
+Others = ParamSpec("Others")
+One = TypeVar("One", covariant=True)  # noqa: PLC0105
+Other = TypeVar("Other", covariant=True)  # noqa: PLC0105
 _surface: ContextVar[str] = ContextVar("surface", default="")
 """The surface on which the user asks: empty, ``command`` or ``python``."""
 
@@ -55,6 +58,26 @@ def asks(question: Callable[Arguments, Asked]) -> Callable[[Callable[[Asked], An
         made.__signature__ = signature_of(asked, answer)
         made.__doc__ = documentation(asked, answer)
         return function
+
+    return decorated
+
+
+class Either(Protocol[Arguments, One, Others, Other]):
+    """A function whose answer has one of two types, by its arguments."""
+
+    @overload
+    def __call__(self, *args: Arguments.args, **given: Arguments.kwargs) -> One: ...
+    @overload
+    def __call__(self, *args: Others.args, **given: Others.kwargs) -> Other: ...
+
+
+def asks_either(
+    first: Callable[Arguments, Asked], one: type[One], second: Callable[Others, Asked], other: type[Other]
+) -> Callable[[Callable[[Asked], One | Other]], Either[Arguments, One, Others, Other]]:
+    """Make a function like `asks`, whose answer is `one` type for the first question, the `other` for the second."""
+
+    def decorated(answer: Callable[[Asked], One | Other]) -> Either[Arguments, One, Others, Other]:
+        return cast("Either[Arguments, One, Others, Other]", asks(first)(answer))
 
     return decorated
 

@@ -284,6 +284,21 @@ class ServeQuestion(InstanceFields, LaunchFields, PoolFields):
         return any(getattr(self, part.name) is not None for part in PoolFields.options())
 
 
+if TYPE_CHECKING:  # which answer `serve` gives, for type checkers
+
+    class LoadServeQuestion(ServeQuestion):
+        """The question about a load."""
+
+        load: "str | Load" = option(LOAD)
+
+    class BatchServeQuestion(ServeQuestion):
+        """The question about one batch."""
+
+        load: None = option(LOAD, default=None)
+else:
+    LoadServeQuestion = BatchServeQuestion = ServeQuestion
+
+
 class SplitServeQuestion(RequestFields, EngineFields):
     """Estimate how fast a model is served by a pool that computes prompts and a pool that decodes."""
 

@@ -11,14 +11,14 @@ from volvelle.applications.serving.held_memory import HeldMemory
 from volvelle.applications.serving.instance import Instance
 from volvelle.applications.serving.speculation.gain import SpeculationGain, WindowGain
 from volvelle.applications.serving.static_answer import StaticAnswer, static_answer
-from volvelle.base.python_function import asks
+from volvelle.base.python_function import asks_either
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import AbstractFigure, Range, RangedFigure, Violation
 from volvelle.interchange.engine_launch.deployment import LaunchFile
 from volvelle.interchange.load_words import read_load
 from volvelle.presentable import Presentable
-from volvelle.questions.serving import ServeQuestion
+from volvelle.questions.serving import BatchServeQuestion, LoadServeQuestion, ServeQuestion
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.named import Machine, catalogue_of
 from volvelle.verbs.serving.checkpoint import (
@@ -287,8 +287,8 @@ class LoadedServing(WithLoadFigures, Serving):
         return self.cost
 
 
-@asks(ServeQuestion)
-def serve(question: ServeQuestion) -> Serving:
+@asks_either(LoadServeQuestion, LoadedServing, BatchServeQuestion, StaticServing)
+def serve(question: ServeQuestion) -> LoadedServing | StaticServing:
     """Return how fast a model is served: a batch alone, or under load, with memory, cost and what limits it.
 
     With `batch`, that many sequences of `input` tokens start at once, and each produces `output` tokens. With `load`,
@@ -303,6 +303,12 @@ def serve(question: ServeQuestion) -> Serving:
     """
     if question.splits:
         raise DescriptionError("two pools are served by serve_split in Python; leave prefill and decode out")
+    answer = _serving(question)
+    assert isinstance(answer, LoadedServing | StaticServing), "a batch or a load is asked about"
+    return answer
+
+
+def _serving(question: ServeQuestion) -> Serving:
     known = catalogue_of(question.catalogue)
     cluster = machine_of(question.on, known)
     shape = served_shape(question.model, known)
