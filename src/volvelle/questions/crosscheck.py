@@ -75,7 +75,7 @@ class WhyUnsureQuestion(LaidOutStep):
     against: "str | ParallelMapping" = option(
         Option(
             "--against",
-            "Another layout, like 'tp8 pp4 zero1': why is the order unsure?",
+            "Another layout, like 'tp8 pp4 zero1', to explain why the order is unsure.",
             kind=Named("text or a ParallelMapping", ("ParallelMapping",)),
             group="Method",
             metavar="LAYOUT",
