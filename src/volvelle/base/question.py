@@ -65,6 +65,8 @@ class Option:
     """A switch has a flag that turns it off, too."""
     listed: str = ""
     """The word that stands for this switch in the list that `flag` gives, like ``weights`` in ``--offload``."""
+    alone: Any = None
+    """The value of the flag where it is given without a value, like ``--ray``."""
     word_flags: bool = False
     """Each word is a flag of its own, like ``--strong`` and ``--weak``; `flag` is the first of them."""
     configured: str = ""
@@ -138,6 +140,8 @@ class Option:
             if self.several:  # both values of a switch are what a search does anyway
                 return [] if len(value) != 1 else [self.flag if value[0] else self.opposite_flag]
             return [self.flag] if value else [self.opposite_flag]
+        if self.alone is not None and value == self.alone:
+            return [self.flag]
         if isinstance(self.kind, Fields):
             return [word for name, item in value.items() for word in (self.flag, f"{name}{self.kind.between}{item}")]
         return [word for item in (value if self.several else (value,)) for word in (self.flag, self.kind.text(item))]
@@ -261,9 +265,14 @@ class Question:
         return other
 
     def as_question(self, other: type[Asked], **stated: Any) -> Asked:
-        """Return another question with the fields that both have, and those that are stated."""
-        common = {part.name for part in other.options()} & {part.name for part in type(self).options()}
-        return other(**{name: getattr(self, name) for name in common} | stated)
+        """Return another question with the fields that both have, and those that are stated.
+
+        A field that is None here keeps its default there.
+        """
+        own = {part.name: getattr(self, part.name) for part in type(self).options()}
+        common = [part for part in other.options() if part.name in own]
+        kept = {part.name: own[part.name] for part in common if part.required or own[part.name] is not None}
+        return other(**kept | stated)
 
     def given(self) -> Iterator[tuple[Option, Any]]:
         """Yield the options that differ from their defaults, with their values."""

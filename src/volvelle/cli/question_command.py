@@ -134,7 +134,8 @@ def _parameters(parts: Sequence[Option]) -> Iterator[tuple[click.Parameter, Opti
         options = list(same)
         if options[0].listed:
             words = [part.listed for part in options]
-            yield click.Option([flag], multiple=True, type=click.Choice(words), help=options[0].help), options[0]
+            text = options[0].help.replace(words[0], " or ".join(filter(None, (", ".join(words[:-1]), words[-1]))))
+            yield click.Option([flag], multiple=True, type=click.Choice(words), help=text), options[0]
             continue
         for part in options:
             yield _parameter(part), part
@@ -142,7 +143,8 @@ def _parameters(parts: Sequence[Option]) -> Iterator[tuple[click.Parameter, Opti
 
 def _parameter(part: Option) -> click.Parameter:
     if part.is_argument:
-        metavar = part.metavar or part.flag
+        metavar = (part.metavar or part.flag) + ("..." if part.several else "")
+        metavar = metavar if part.required else f"[{metavar}]"
         count = -1 if part.several else 1
         return click.Argument([part.name], metavar=metavar, required=part.required, nargs=count, type=_type(part.kind))
     text = part.help + (f" [default: {default}]" if (default := _default(part)) else "")
@@ -159,6 +161,7 @@ def _parameter(part: Option) -> click.Parameter:
         type=_type(part.kind),
         multiple=part.several,
         nargs=part.values,
+        **({} if part.alone is None else {"is_flag": False, "flag_value": part.alone}),
         metavar=shown,
         help=text,
     )

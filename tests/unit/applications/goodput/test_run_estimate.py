@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.unit.applications.goodput.test_run_plan import HAZARD, PHASE, planned
-from volvelle.applications.goodput.inputs import Way, recovery_policy
+from volvelle.applications.goodput.inputs import recovery_policy
 from volvelle.applications.goodput.run_estimate import RunSamples, chance_within, middle, run_estimate
 from volvelle.applications.goodput.run_plan import (
     HourlyPrice,
@@ -21,6 +21,7 @@ from volvelle.applications.goodput.run_plan import (
 )
 from volvelle.applications.goodput.wearing import preempted
 from volvelle.quantities import DAY
+from volvelle.questions.job import Way
 from volvelle.spread import LogNormal
 from volvelle.verbs.job.simulated import simulated_runs
 
