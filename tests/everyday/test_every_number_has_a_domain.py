@@ -1,5 +1,6 @@
 """Every number that can be written has a domain where it is declared, and refuses what lies outside."""
 
+import re
 from collections.abc import Iterator
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -10,6 +11,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from volvelle import Catalogue, surface
 from volvelle.applications.registry import APPLICATIONS, application
+from volvelle.base.option_kinds import Listed, Number
+from volvelle.base.question import Question
 from volvelle.catalogue.figures import read_figure
 from volvelle.catalogue.prices import _File as PricesFile
 from volvelle.catalogue.schema import ROOMS, Datum, Reference
@@ -28,7 +31,7 @@ from volvelle.studies.design_space.structure import structural_domain, structura
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
-from volvelle.verbs import cost, estimate, explore, plan
+from volvelle.verbs import estimate
 from volvelle.verbs import map as mapping
 from volvelle.verbs.training_step import training_step
 from volvelle.workload.families.shape import (
@@ -220,7 +223,36 @@ def test_every_option_that_is_a_number_has_a_domain_and_refuses_its_outside() ->
     assert found > 60
 
 
-@pytest.mark.parametrize("verb", [estimate.estimate, plan.plan, mapping.map, cost.cost, explore.outlook, explore.sweep])
+FREE_FIELDS = {
+    "set": "read with the domain of the field of the machine",
+    "stragglers": "read with the domain of a share",
+    "rent": "the name of a cloud, or read with the domain of a rent",
+}
+"""Fields of questions whose numbers are read where their other values are."""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        found
+        for name in surface.__all__
+        if isinstance(found := getattr(getattr(surface, name), "question", None), type) and issubclass(found, Question)
+    ],
+    ids=lambda question: question.__name__,
+)
+def test_every_field_of_a_question_that_is_a_number_has_a_domain(question: type[Question]) -> None:
+    for part in question.options():
+        declared = str(question.__dataclass_fields__[part.name].type)  # type: ignore[attr-defined]
+        if "Callable" in declared or re.search(r"\b(int|float)\b", declared) is None:
+            continue
+        kind = part.kind.item if isinstance(part.kind, Listed) else part.kind
+        assert isinstance(kind, Number) or part.name in FREE_FIELDS, part.name
+        if isinstance(kind, Number):
+            with pytest.raises(DescriptionError, match=f"{part.name} is nan; it must be"):
+                part.read(float("nan"))
+
+
+@pytest.mark.parametrize("verb", [mapping.map])
 def test_every_argument_that_is_a_number_has_a_domain(verb: Any) -> None:
     domains = argument_domains(verb)
     for name, hint in get_type_hints(verb, include_extras=True).items():

@@ -80,7 +80,7 @@ def test_where_nothing_fits_adapters_are_a_way_out() -> None:
 
 def test_options_are_written_as_they_are_typed() -> None:
     given = {"qlora": 8, "lora_targets": ("q", "v"), "freeze": (), "margin": 0.0, "optimizer": "lion"}
-    assert PlanQuestion("llama3-8b", on="dgx-h100/8", **given).command_line == (
+    assert PlanQuestion("llama3-8b", on="dgx-h100/8", **given).command == (
         "volvelle plan llama3-8b --on dgx-h100/8 --margin 0.0 --qlora 8 --lora-targets q,v --optimizer lion"
     )
 
