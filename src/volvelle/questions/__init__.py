@@ -10,11 +10,14 @@ if TYPE_CHECKING:
 
 QUESTIONS = {
     "collective": "collective:CollectiveQuestion",
+    "compare": "compare:CompareQuestion",
     "config": "config:ConfigQuestion",
     "cost": "cost:CostQuestion",
     "crosscheck": "crosscheck:CrosscheckOrSuiteQuestion",
     "estimate": "estimate:EstimateQuestion",
+    "explore": "explore:ExploreQuestion",
     "fleet": "serving:FleetQuestion",
+    "job": "job:JobQuestion",
     "map": "map:MapQuestion",
     "mpi": "mpi:MpiQuestion",
     "plan": "plan:PlanOrCountQuestion",

@@ -149,7 +149,7 @@ def test_spot_prices_are_those_of_a_cloud_and_need_to_know_how_often_it_takes_th
     demand = volvelle.job("llama3-8b", **ASKED, rent="aws").run.spending[0]
     assert spot.usd_per_hour < demand.usd_per_hour
     assert "spot" in spot.what
-    with pytest.raises(DescriptionError, match="how often"):
+    with pytest.raises(DescriptionError, match="time between preemptions is missing"):
         volvelle.job("llama3-8b", **asked)
     with pytest.raises(DescriptionError, match="a price of a cloud"):
         volvelle.job("llama3-8b", **{**asked, "rent": "3 USD/h"}, preempted_every="6 h")
@@ -166,7 +166,7 @@ def test_rates_by_age_of_a_file_are_rejected_with_what_to_state_instead(tmp_path
 
 @pytest.mark.parametrize("name", ["age", "wear"])
 def test_an_argument_that_was_removed_is_answered_with_what_to_use_instead(name: str) -> None:
-    with pytest.raises(DescriptionError, match=rf"--{name} was removed: .* name it by --hazard"):
+    with pytest.raises(DescriptionError, match=rf"--{name} was removed: .* name it by hazard"):
         volvelle.job("llama3-8b", **ASKED, **dict[str, Any]({name: 1}))
 
 
