@@ -26,6 +26,7 @@ import inspect, io, json, sys
 from contextlib import redirect_stdout
 import volvelle
 from volvelle.cli import run
+from volvelle.interchange.study_file import read_study_form
 from volvelle.questions.serving import ServeQuestion
 
 def printed(*words):
@@ -44,6 +45,14 @@ print(json.dumps({
     "schema": ServeQuestion.schema()["properties"]["tail_share"]["anyOf"][0]["anyOf"][0]["maximum"],
     "reference": "--tail-share" in reference_pages()["command.md"],
     "typed": asked.command,
+    "study": read_study_form(
+        {
+            "name": "s",
+            "workloads": [{"serve": "llama3-8b", "tail_share": "5 %"}],
+            "system": "dgx-h100/1",
+            "axes": {"workload.tail_share": ["1 %", "5 %"]},
+        }
+    ).workloads[0].question["tail_share"],
 }))
 """
 
@@ -113,4 +122,5 @@ def test_one_line_in_a_question_is_an_option_on_every_surface(tmp_path: Path) ->
         "schema": 1.0,
         "reference": True,
         "typed": "volvelle serve llama3-8b --tail-share '5 %' --on dgx-h100/1",
+        "study": "5 %",
     }

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
+from volvelle.base.question import Option
 from volvelle.domains import (
     ACCELERATORS,
     BYTE_RATE,
@@ -23,9 +24,10 @@ from volvelle.domains import (
     WIDTH,
     NumberDomain,
 )
-from volvelle.errors import DescriptionError
+from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.interchange.yaml_file import read_fields
+from volvelle.questions.serving import ServeQuestion
 
 
 class Closed(BaseModel):
@@ -74,13 +76,21 @@ _LOOKED_AT = {
     "pace": frozenset({"batch", "sequence", "tokens"}),
     "dlrm": frozenset({"batch", "element", "model"}),
     "fft": frozenset({"size"}),
+    "serve": frozenset({"tokens", "question"}),
     "hpl": frozenset[str](),
     "hpcg": frozenset[str](),
     "hpl-mxp": frozenset({"element"}),
     "stencil": frozenset({"size", "points", "element"}),
 }
 """Fields that each kind of work has, besides name and weight."""
-_KINDS = ("train", "map", "run", "pace")
+_KINDS = ("train", "map", "run", "pace", "serve")
+SERVED: dict[str, Option] = {
+    part.name: part
+    for part in ServeQuestion.options()
+    if part.in_command
+    and not (part.is_argument or part.writes or part.name in ("on", "catalogue", "emit", "checkpoint"))
+}
+"""Fields that a workload which is served may state: options of ``volvelle serve``."""
 
 
 def _tokens(given: object) -> object:
@@ -163,6 +173,10 @@ class WorkloadForm(Closed):
     """Or one of these, planned anew at every point."""
     pace: PaceForm | None = None
     """Or training whose pace was measured."""
+    serve: str | None = None
+    """Or a model that is served, asked about at every point."""
+    question: Mapping[str, Any] = {}
+    """Of a model that is served: options of ``volvelle serve``, which stand beside the other fields in a file."""
     batch: Annotated[int, SEQUENCES] | None = None
     """Sequences, or samples, in the global batch."""
     batch_per_replica: Annotated[int, SEQUENCES] | None = None
@@ -221,7 +235,7 @@ class WorkloadForm(Closed):
         """Its name, or what it does."""
         if isinstance(self.map, dict):
             return self.name or str(self.map.get("name", "graph"))
-        return self.name or self.train or self.map or self.run or "training at a stated pace"
+        return self.name or self.train or self.map or self.run or self.serve or "training at a stated pace"
 
     @property
     def looks_at(self) -> frozenset[str]:
@@ -229,12 +243,31 @@ class WorkloadForm(Closed):
         kind = next(one for one in _KINDS if getattr(self, one) is not None)
         return _LOOKED_AT[str(self.run) if kind == "run" else kind]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _asked(cls, given: object) -> object:
+        """Gather the options of serving, and check them as the command does."""
+        if not isinstance(given, Mapping) or given.get("serve") is None or "question" in given:
+            return given
+        apart = {"serve", "name", "weight", "tokens"}
+        kept = {key: value for key, value in given.items() if key in apart}
+        try:
+            question = ServeQuestion.named({key: value for key, value in given.items() if key not in apart})
+            unknown = [name for name in question if name not in SERVED]
+            if unknown:
+                raise UnknownNameError.among("option of serving in a study", unknown[0], SERVED)
+            for name, value in question.items():
+                SERVED[name].read(value)
+        except DescriptionError as error:
+            raise ValueError(str(error)) from None
+        return {**kept, "question": question}
+
     @model_validator(mode="after")
     def _one_kind(self) -> "WorkloadForm":
         if sum(getattr(self, one) is not None for one in _KINDS) != 1:
             raise ValueError(
-                "say what is done: one of train: MODEL, map: GRAPH, pace: {tokens_per_s: 400}, or run: hpl, hpl-mxp, "
-                "hpcg, stencil, fft or dlrm"
+                "say what is done: one of train: MODEL, map: GRAPH, serve: MODEL, pace: {tokens_per_s: 400}, or run: "
+                "hpl, hpl-mxp, hpcg, stencil, fft or dlrm"
             )
         apart = self.looks_at | {"name", "weight", *_KINDS}
         known = type(self).model_fields

@@ -13,6 +13,7 @@ from volvelle.domains import FACTOR, NumberDomain
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.estimators.calibration import with_margin
 from volvelle.interchange.study_file import AxisForm, RangeForm, StudyForm, read_study_form
+from volvelle.interchange.workload_form import SERVED
 from volvelle.quantities import Quantity, parse
 from volvelle.studies.design_space.axes import Axis, Grid, Value
 from volvelle.studies.design_space.expressions import Expression
@@ -44,7 +45,8 @@ class DesignStudy:
         for called in columns.get(WORKLOAD, ()) if self.published is None else ():
             chosen_forms(self.form.workloads, {WORKLOAD: called})
         for path in (path for path in columns if path.startswith("workload.")):
-            if not any(path.removeprefix("workload.") in one.looks_at for one in self.form.workloads):
+            name = path.removeprefix("workload.")
+            if not any(name in (SERVED if one.serve else one.looks_at) for one in self.form.workloads):
                 raise DescriptionError(f"axis {path}: no workload of the study has it; leave it out")
         names = [axis.name for axis in self.axes]
         if self.form.facet is not None and self.form.facet not in names:

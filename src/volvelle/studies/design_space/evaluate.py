@@ -33,6 +33,7 @@ from volvelle.studies.design_space.measures import MEASURES, Outcome, Worked
 from volvelle.studies.design_space.paced_work import paced_evidence, paced_work
 from volvelle.studies.design_space.planned_work import planned_evidence, planned_work
 from volvelle.studies.design_space.points import CHECKED, CHOSEN, REASONS, Slice
+from volvelle.studies.design_space.served_work import served_work
 from volvelle.studies.design_space.step_samples import DrawnOnce, training_samples
 from volvelle.studies.design_space.structure import SOLD, chosen_forms, varied_form
 from volvelle.system.cluster import Cluster
@@ -169,6 +170,8 @@ class Evaluator:
             yield form.called, step_basis(cluster, step, mapping)
         elif form.pace is not None:
             yield form.called, paced_evidence(form)
+        elif form.serve is not None:
+            return
         elif (told := planned_evidence(form, cluster.row(0), self.study.catalogue)) is not None:
             yield form.called, told
 
@@ -328,6 +331,8 @@ class Evaluator:
             return self.mapper.work(form, cluster, rows), None
         if form.pace is not None:
             return paced_work(form, cluster, rows), None
+        if form.serve is not None:
+            return served_work(form, cluster, self.study.catalogue, rows), None
         if step is None:
             return planned_work(form, cluster, self.study.catalogue, rows), None
         chosen: dict[str, NDArray[np.float64]] = {}

@@ -53,6 +53,8 @@ class Worked:
     run_tokens: float | None
     chosen: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     """The layout that was found best, column by column; empty where it was given."""
+    latencies: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """Mean seconds by the name of a latency, of a workload that is served."""
     gap: Number = 0.0
     """How much less than found the best may take, as a share; 0 where the best was proven, or nothing was searched."""
     drawn: Callable[[], StepSamples]
@@ -209,6 +211,14 @@ def _memory(found: Outcome) -> Number:
     return np.max([first, *others], axis=0) if others else first
 
 
+def _latency(found: Outcome, name: str) -> Number:
+    for worked in found.worked:
+        if name not in worked.latencies:
+            raise DescriptionError(f"{name} was asked for, but workload {worked.name!r} is not served; leave it out")
+    slowest: NDArray[np.float64] = np.max([worked.latencies[name] for worked in found.worked], axis=0)
+    return slowest
+
+
 _LESS, _MORE = True, False
 _ALL = (
     Measure("time", "of a step (of one round of the mix)", SECONDS, _LESS, lambda it: it.time),
@@ -218,6 +228,8 @@ _ALL = (
     Measure("time_per_sample", "of a step, for every sequence", SECONDS, _LESS, lambda it: it.time / it.samples),
     Measure("samples_per_s", "sequences a second", None, _MORE, lambda it: it.samples / it.time),
     Measure("tokens_per_s", "tokens a second", None, _MORE, lambda it: it.tokens / it.time),
+    Measure("ttft", "mean time to the first token", SECONDS, _LESS, lambda it: _latency(it, "ttft")),
+    Measure("tpot", "mean time per output token after the first", SECONDS, _LESS, lambda it: _latency(it, "tpot")),
     Measure("days", "until all tokens are trained on", None, _LESS, lambda it: it.seconds / DAY),
     Measure("chips", "accelerators", None, _LESS, lambda it: it.chips),
     Measure("machine_usd", "price of the machine", DOLLARS, _LESS, lambda it: it.costs.capex),
@@ -330,6 +342,8 @@ PRICED = frozenset(MEASURES) - {
     "time_per_sample",
     "samples_per_s",
     "tokens_per_s",
+    "ttft",
+    "tpot",
     "days",
     "chips",
     *(name for name in MEASURES if name.partition(".")[0] in ("days", "ettr")),

@@ -6,11 +6,12 @@ from math import prod
 from pathlib import Path
 
 from volvelle.applications.own_machine import as_calibrated
+from volvelle.base.option_kinds import Number
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.saved_file import is_yaml_name
 from volvelle.domains import ACCELERATORS, DEGREE, LIMIT, SEQUENCES, WIDTH, NumberDomain
 from volvelle.errors import DescriptionError, UnknownNameError
-from volvelle.interchange.workload_form import MAPPED, WorkloadForm
+from volvelle.interchange.workload_form import MAPPED, SERVED, WorkloadForm
 from volvelle.interchange.yaml_file import checked_form
 from volvelle.studies.design_space.fields import dimension_names, dimension_place
 from volvelle.system.cluster import Cluster, Dimension
@@ -58,13 +59,17 @@ def structural_names(cluster: Cluster) -> tuple[str, ...]:
         _LINK,
         *(f"{dimension}.{name}" for dimension in dimension_names(cluster) for name in _PARTS),
         WORKLOAD,
-        *(f"workload.{name}" for name in dict.fromkeys((*_WORK, *sorted(MAPPED)))),
+        *(f"workload.{name}" for name in dict.fromkeys((*_WORK, *sorted(MAPPED), *SERVED))),
     )
 
 
 def structural_domain(path: str) -> NumberDomain | None:
     """The domain of a field that is a number; None: it is named by words."""
-    return _DOMAINS.get(path.rpartition(".")[2])
+    name = path.rpartition(".")[2]
+    if path.startswith("workload.") and name not in _DOMAINS and name in SERVED:
+        kind = SERVED[name].kind
+        return kind.domain if isinstance(kind, Number) else None
+    return _DOMAINS.get(name)
 
 
 def machine(catalogue: Catalogue, system: str, values: Mapping[str, object], *, stack: str = "") -> Cluster:
@@ -148,6 +153,9 @@ def _sizes(cluster: Cluster, wanted: Mapping[int, object]) -> tuple[int, ...]:
 
 def varied_form(form: WorkloadForm, values: Mapping[str, object]) -> WorkloadForm:
     """A workload with what axes say of those of its fields that it looks at."""
+    if form.serve is not None:
+        asked = {name: values[f"workload.{name}"] for name in SERVED if f"workload.{name}" in values}
+        return form.model_copy(update={"question": {**form.question, **asked}}) if asked else form
     said: dict[str, object] = {}
     for name in form.looks_at & set(_WORK):
         if f"workload.{name}" in values:
