@@ -27,6 +27,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from tests.golden.answering import PYTHON
 from tests.golden.quantities import Value, named
 
 HERE = Path(__file__).resolve().parent
@@ -50,6 +51,11 @@ def questions(only: str = "*") -> dict[str, list[str]]:
         for group, named in read("questions.yaml").items()
         for name, words in named.items()
     }
+    found |= {
+        f"{PYTHON}-{function}/{name}": [PYTHON, expression]
+        for function, named in read("python.yaml").items()
+        for name, expression in named.items()
+    }
     return {name: words for name, words in found.items() if fnmatch.fnmatch(name, only)}
 
 
@@ -61,7 +67,8 @@ def small() -> dict[str, list[str]]:
 
 def recorded(answer: Mapping[str, Any]) -> dict[str, Value]:
     """An answer as it is kept."""
-    return {"exit": float(answer["exit"]), "said": answer.get("said"), **named(answer.get("document"))}
+    written = named({"written": answer.get("written", {})})
+    return {"exit": float(answer["exit"]), "said": answer.get("said"), **named(answer.get("document")), **written}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +151,7 @@ class Commit:
                     lambda m, old=old: m[1] + old.replace(" ", "\0"),
                     line,
                 )
-        return [str(ROOT / word) if word.startswith("tests/golden/") else word for word in line.split("\0") if word]
+        return [word.replace("tests/golden/", f"{HERE}/") for word in line.split("\0") if word]
 
     def answers(self, asked: Mapping[str, list[str]]) -> Answers:
         """What it says, under today's names."""
@@ -156,7 +163,8 @@ class Commit:
         key = {name: f"{name} {_digest(words)}" for name, words in translated.items()}
         missing = {key[name]: words for name, words in translated.items() if key[name] not in raw}
         if missing:
-            raw |= self._ask(missing)
+            raw |= (answered := self._ask(missing))
+            _print_slowest(answered)
             if kept:
                 KEPT.mkdir(exist_ok=True)
                 kept.write_text(json.dumps(raw), "utf-8")
@@ -174,9 +182,13 @@ class Commit:
                 subprocess.run(["tar", "-x", "-C", str(tree)], input=archive.stdout, check=True)
             (folder / "asked.json").write_text(json.dumps(asked), "utf-8")
             files = [str(folder / "asked.json"), str(folder / "answers.json")]
-            environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "COLUMNS": "80", "NO_COLOR": "1"}
-            subprocess.run([sys.executable, str(HERE / "answering.py"), *files], cwd=tree, env=environment, check=True)
-            found: dict[str, Any] = json.loads((folder / "answers.json").read_text("utf-8"))
+            path = os.pathsep.join((str(tree / "src"), str(ROOT)))
+            environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "80", "NO_COLOR": "1"}
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules are compiled by who uses them first
+            command = [sys.executable, "-P", "-m", "tests.golden.answering", *files]
+            subprocess.run(command, cwd=tree, env=environment, check=True)
+            said = (folder / "answers.json").read_text("utf-8").replace(f"{tree}/", "").replace(f"{ROOT}/", "")
+            found: dict[str, Any] = json.loads(said)
         return found
 
     def _renamed(self, question: str, answer: dict[str, Value]) -> dict[str, Value]:
@@ -204,9 +216,16 @@ def _git(*words: str) -> str:
 
 
 def _digest(words: Iterable[str]) -> str:
-    own = [Path(word).read_bytes() for word in words if word.startswith(str(HERE))]
-    text = "\0".join(word.removeprefix(str(ROOT)) for word in words).encode()
+    own = [Path(file).read_bytes() for word in words for file in re.findall(rf"{HERE}/[\w./-]*\w", word)]
+    text = "\0".join(words).replace(str(ROOT), "").encode()
     return hashlib.sha256(text + b"".join(own)).hexdigest()[:12]
+
+
+def _print_slowest(answered: Mapping[str, Any], most: int = 20) -> None:
+    slowest = sorted(answered.items(), key=lambda item: -item[1]["seconds"])
+    for name, said in slowest[:most]:
+        print(f"{said['seconds']:6.1f} s  {name.rpartition(' ')[0]}", file=sys.stderr)
+    print(f"{sum(said['seconds'] for said in answered.values()):6.1f} s of processors in all", file=sys.stderr)
 
 
 def _shown(value: Value) -> str:

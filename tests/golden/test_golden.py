@@ -11,11 +11,8 @@ from tests.golden.quantities import named
 SMALL = small()
 
 
-def test_the_net_asks_at_least_three_hundred_questions_of_every_verb() -> None:
-    asked = questions()
-    assert len(asked) >= 300
-    verbs = {words[0] for words in asked.values()}
-    assert verbs == {"estimate", "plan", "map", "cost", "explore", "validate", "reproduce", "calibrate", "catalogue"}
+def test_the_net_asks_at_least_five_hundred_questions() -> None:
+    assert len(questions()) >= 500
 
 
 @pytest.mark.parametrize("name", SMALL)
