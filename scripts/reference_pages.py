@@ -10,6 +10,7 @@ import click
 import volvelle
 from volvelle.cli import _volvelle
 from volvelle.cli.plan_application import plan_applications
+from volvelle.cli.question_command import QuestionCommand
 
 __all__ = ["reference_pages"]
 
@@ -34,21 +35,29 @@ def _commands(group: click.Group, called: str, heading: str) -> str:
 
 
 def _command(command: click.Command, called: str, heading: str) -> Iterator[str]:
-    """A command and the commands below it: what it is for, how it is typed, its options."""
+    """A command and the commands below it: what it is for, how it is typed, its arguments and options by group."""
     context = click.Context(command, info_name=called, max_content_width=100)
     yield f"{heading} {called}"
     yield _prose(command.help or command.short_help or "")
     usage = " ".join(command.collect_usage_pieces(context))
     yield f"```text\n{called} {usage}\n```"
-    records = (each.get_help_record(context) for each in command.params if isinstance(each, click.Option))
-    rows = [(f"`{option}`".replace("|", "\\|"), _cell(says)) for option, says in filter(None, records)]
-    if rows:
-        yield "| option | |\n| --- | --- |\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    for title, records in _sections_of(command, context).items():
+        rows = [(f"`{option}`".replace("|", "\\|"), _cell(says)) for option, says in records if "--help" not in option]
+        if rows:
+            yield f"| {title} | |\n| --- | --- |\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)
             assert below is not None
             yield from _command(below, f"{called} {name}", f"{heading}#")
+
+
+def _sections_of(command: click.Command, context: click.Context) -> dict[str, list[tuple[str, str]]]:
+    """The arguments and options of a command with their help, by group where it has groups."""
+    if isinstance(command, QuestionCommand):
+        return command.sections(context)
+    records = (each.get_help_record(context) for each in command.params if isinstance(each, click.Option))
+    return {"option": list(filter(None, records))}
 
 
 def _prose(text: str) -> str:

@@ -186,7 +186,7 @@ def _plan_application(made: Maker) -> list[str]:
         "dlrm": lambda: made.one_of(("dcnv2-mlperf", "dlrm-criteo", "dlrm-793b", _dlrm(made))),
     }.get(word)
     base = ["plan", word, *([argument()] if argument else []), f"--on={made.system(largest=2048)}"]
-    return [*base, *made.options(command, share=0.25, skip=("system", "as_json")), *as_json(made)]
+    return [*base, *made.options(command, share=0.25, skip=("on", "as_json")), *as_json(made)]
 
 
 def _dlrm(made: Maker) -> str:

@@ -14,7 +14,7 @@ from tests.everyday.asking import ask
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.search import KINDS
 from volvelle.catalogue.stacks import stack_entries
-from volvelle.cli import VERBS, _volvelle, completion
+from volvelle.cli import VERBS, _volvelle, shells
 from volvelle.workload.elements import ELEMENT_BYTES
 
 COMMAND = Path(sys.executable).parent
@@ -36,6 +36,7 @@ OFFERED = {
     ("plan", "hpl", "--host"): ["--host-memory"],
     ("catalogue", "clusters", "dgx-a"): ["dgx-a100", "dgx-a100-40gb"],
     ("catalogue", "stac"): ["stacks"],
+    ("schema", "cro"): ["crosscheck"],
 }
 
 
@@ -61,7 +62,7 @@ def test_models_machines_software_and_options_are_completed(words: tuple[str, ..
 
 def test_names_are_offered_without_loading_what_answers() -> None:
     code = (
-        "import sys; from volvelle.cli.completion import offers; offers(['estimate'], 'lla'); "
+        "import sys; from volvelle.cli.shells import offers; offers(['estimate'], 'lla'); "
         "offers(['cost', '--on'], ''); offers(['plan', 'gpt2', '--stack'], ''); offers([], ''); "
         "print([name for name in ('numpy', 'pydantic', 'rich', 'ruamel', 'volvelle.catalogue') if name in sys.modules])"
     )
@@ -97,10 +98,10 @@ def test_a_script_says_how_to_keep_it(shell: str, tmp_path: Path) -> None:
 
 def test_what_is_offered_is_what_there_is(catalogue: Catalogue) -> None:
     context = click.Context(_volvelle)
-    assert [item.value for item in completion.offers([], "") or ()] == list(VERBS) == _volvelle.list_commands(context)
+    assert [item.value for item in shells.offers([], "") or ()] == list(VERBS) == _volvelle.list_commands(context)
     for room in ("models", "clusters"):
-        listed = {item.value for item in completion.offers(["catalogue", room], "") or ()}
+        listed = {item.value for item in shells.offers(["catalogue", room], "") or ()}
         assert listed >= set(catalogue.names(room))
-    assert {item.value for item in completion.offers(["plan", "gpt2", "--stack"], "") or ()} == set(stack_entries())
-    assert {item.value for item in completion.offers(["plan", "gpt2", "--element"], "") or ()} < set(ELEMENT_BYTES)
-    assert {item.value for item in completion.offers(["catalogue"], "") or ()} >= set(KINDS)
+    assert {item.value for item in shells.offers(["plan", "gpt2", "--stack"], "") or ()} == set(stack_entries())
+    assert {item.value for item in shells.offers(["plan", "gpt2", "--element"], "") or ()} < set(ELEMENT_BYTES)
+    assert {item.value for item in shells.offers(["catalogue"], "") or ()} >= set(KINDS)

@@ -10,6 +10,7 @@ import click
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from tests.everyday.maker import domain_of_type
 from volvelle import Catalogue, surface
 from volvelle.applications.registry import APPLICATIONS, application
 from volvelle.base.option_kinds import Joined, Listed, Number
@@ -19,7 +20,6 @@ from volvelle.catalogue.prices import _File as PricesFile
 from volvelle.catalogue.schema import ROOMS, Datum, Reference
 from volvelle.cli import VERBS, _volvelle
 from volvelle.cli.plan_application import plan_command
-from volvelle.cli.words import Within
 from volvelle.domains import NumberDomain, domains_of
 from volvelle.errors import DescriptionError, MappingError
 from volvelle.interchange.load_words import Trace
@@ -218,11 +218,11 @@ def test_every_option_that_is_a_number_has_a_domain_and_refuses_its_outside() ->
     for command in commands():
         for option in command.params:
             number = type(option.type).__name__ in ("IntParamType", "FloatParamType", "IntRange", "FloatRange")
-            assert not number, f"{command.name} {option.opts}: use Within(domain)"
-            if not isinstance(option.type, Within):
+            assert not number, f"{command.name} {option.opts}: use Number(domain)"
+            domain = domain_of_type(option.type)
+            if domain is None:
                 continue
             found += 1
-            domain = option.type.domain
             unit = "" if domain.kind is None else f" {_base(domain)}"
             for value in ("nan", "inf", "-1e9", "1e400", "9" * 30, "", "x"):
                 with pytest.raises(click.BadParameter):

@@ -134,4 +134,4 @@ def test_ranks_of_runs_of_your_own_are_told_apart_from_a_file_of_rows(tmp_path: 
     alone = ask(tmp_path, "calibrate", "serving", "--dp", "1")
     assert (rows.status, ranks.status, alone.status) == (2, 0, 2), ranks.err
     assert "rows.csv" in rows.last
-    assert "--dp is of runs of your own; give --bench" in alone.last
+    assert "--dp describes your own benchmark; give --bench, too" in alone.last

@@ -14,11 +14,11 @@ from volvelle.applications.measured_table import CalibrationRows, MeasuredTable,
 from volvelle.applications.range_evidence import RangeEvidence
 from volvelle.applications.scores import Finding, MeasuredCurve, PlannedCurves, RowValidation
 from volvelle.catalogue import Catalogue
-from volvelle.domains import NumberDomain
 from volvelle.errors import DescriptionError
 from volvelle.estimators.contract import Estimator, Ranking
 from volvelle.estimators.result import Estimate, RangedFigure
 from volvelle.quantities import SECONDS, Quantity, show
+from volvelle.questions.applications import CalibrateQuestion, PlanApplicationQuestion, ValidateQuestion, question_of
 from volvelle.system.cluster import Cluster
 
 Work = TypeVar("Work")
@@ -59,28 +59,6 @@ class Question(Generic[Work, Decision, Calibration]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """An option of a command that an application has beside those of all; the name of its value is that of the flag."""
-
-    flag: str
-    """Like ``--host-memory``; without hyphens it is an argument."""
-    help: str = ""
-    kind: type = str
-    """``str``, ``int``, ``float``, ``bool`` (a switch) or ``Path`` (a file to write)."""
-    default: Any = None
-    domain: NumberDomain | None = None
-    """Of numbers, and of text that is one with its unit."""
-    choices: tuple[str, ...] = ()
-    multiple: bool = False
-    metavar: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The name of its value, like ``host_memory``."""
-        return self.flag.lstrip("-").replace("-", "_")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Planned(Generic[Work, Decision, Calibration]):
     """A plan: what was asked, the candidates in order, and how long that took."""
 
@@ -113,13 +91,49 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
     """What a fit finds, in a line; empty: nothing is fitted."""
     plans: ClassVar[str] = ""
     """What a plan finds, in a line; empty: nothing is planned here."""
-    fit_options: ClassVar[tuple[Option, ...]] = ()
-    plan_options: ClassVar[tuple[Option, ...]] = ()
+    fit_options: ClassVar[type[CalibrateQuestion]] = CalibrateQuestion
+    """Options of ``calibrate``; a subclass adds those of the application."""
+    plan_options: ClassVar[type[PlanApplicationQuestion]] = PlanApplicationQuestion
+    """Options of ``plan``; a subclass adds those of the application."""
+    validate_options: ClassVar[type[ValidateQuestion]] = ValidateQuestion
+    """Options of ``validate``; a subclass adds those of the application."""
     plan_words: ClassVar[tuple[str, ...]] = ()
     """Columns of a plan that are words; the others are numbers."""
     plan_width: ClassVar[int] = 80
     """Columns of a terminal that a plan takes."""
-    validate_options: ClassVar[tuple[Option, ...]] = ()
+
+    # -- questions, made from what an application states ------------------------------------------------------------
+
+    @final
+    @property
+    def fit_question(self) -> type[CalibrateQuestion]:
+        """The question of ``calibrate`` about the application."""
+        text = f"{self.calibrates} Held-out rows are not used. Mark your own rows as calibration in the column split."
+        return question_of(self.fit_options, self.word, self.calibrates, text)
+
+    @final
+    @property
+    def plan_question(self) -> type[PlanApplicationQuestion]:
+        """The question of ``plan`` about the application."""
+        return question_of(self.plan_options, self.word, self.plans, f"{self.plans} The prediction has an 80 % range.")
+
+    @final
+    @property
+    def validate_question(self) -> type[ValidateQuestion]:
+        """The question of ``validate`` about the application."""
+        text = f"{self.about} Held-out and calibration rows are scored separately."
+        return question_of(self.validate_options, self.word, self.about, text)
+
+    @final
+    @property
+    def questions(self) -> Mapping[str, type[CalibrateQuestion | PlanApplicationQuestion | ValidateQuestion]]:
+        """The commands that the application has, each with its question."""
+        questions: dict[str, Any] = {"validate": self.validate_question}
+        if self.calibrates:
+            questions["calibrate"] = self.fit_question
+        if self.plans:
+            questions["plan"] = self.plan_question
+        return questions
 
     # -- what an application must say ---------------------------------------------------------------------------
 
@@ -140,24 +154,24 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
         """What a row states."""
 
     @final
-    def fit(self, rows: CalibrationRows[Row], catalogue: Catalogue, **options: Any) -> Fit:
+    def fit(self, rows: CalibrationRows[Row], catalogue: Catalogue, question: CalibrateQuestion | None = None) -> Fit:
         """Constants that calibration rows tell; rows of any other split cannot get here."""
         if not isinstance(rows, CalibrationRows):
             raise DescriptionError(
                 f"a fit takes calibration rows only, not {type(rows).__name__}; make them by calibration_rows"
             )
-        return self.fitted(rows, catalogue, **options)
+        return self.fitted(rows, catalogue, self.fit_question() if question is None else question)
 
-    def fitted(self, rows: CalibrationRows[Row], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(self, rows: CalibrationRows[Row], catalogue: Catalogue, question: Any) -> Fit:
         """The same, as each application does it."""
         raise DescriptionError(f"nothing is fitted for {self.word}")
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Question[Work, Decision, Calibration]:
-        """What is worth trying on a system."""
+    def space(self, system: Cluster, catalogue: Catalogue, question: Any) -> Question[Work, Decision, Calibration]:
+        """Return what is worth trying on a system; `question` is a `plan_question`."""
         raise DescriptionError(f"nothing is planned for {self.word}")
 
-    def changes(self, problems: Sequence[str], **options: Any) -> Iterable[Iterable[Mapping[str, Any]]]:
-        """Yield groups of changed options that may make a plan possible; the command tries each before it prints one.
+    def changes(self, problems: Sequence[str], question: Any) -> Iterable[Iterable[Mapping[str, Any]]]:
+        """Yield groups of changed fields that may make a plan possible; the command tries each before it prints one.
 
         `problems` are names of violations. Of each group the command offers the first change that works.
         """
@@ -189,13 +203,13 @@ class Application(ABC, Generic[Row, Work, Decision, Calibration]):
         """What else JSON says of a row."""
         return {}
 
-    def narrowed(self, validation: RowValidation, **options: Any) -> RowValidation:
-        """The rows that are shown."""
+    def narrowed(self, validation: RowValidation, question: Any = None) -> RowValidation:
+        """Return the rows that are shown; `question` is a `validate_question`, None if it has only defaults."""
         return validation
 
-    def asked_rows(self, file: Path | None = None, **options: Any) -> MeasuredTable[Row]:
-        """Measured rows as options of the application's own narrow them."""
-        return self.rows(file)
+    def asked_rows(self, question: Any) -> MeasuredTable[Row]:
+        """Return the measured rows that a `validate_question` is about, of any publication."""
+        return self.rows(None if question.data is None else Path(question.data))
 
     def curves(self, validation: RowValidation) -> Sequence[MeasuredCurve]:
         """What a picture shows instead of predicted against measured figures, where rows are runs over time."""

@@ -4,15 +4,21 @@ from collections.abc import Callable, Iterable
 from math import isfinite
 from typing import Any, TypeVar, get_args
 
-from volvelle.applications.contract import Application
+from volvelle.applications.contract import AnyApplication, Application
 from volvelle.applications.measured_table import MeasuredTable, Row, Split
 from volvelle.applications.scores import RowValidation, ScoredRow, SkippedRow
 from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
 from volvelle.estimators.contract import Estimator
+from volvelle.questions.applications import ValidateQuestion
 
 Work = TypeVar("Work")
 Decision = TypeVar("Decision")
+
+
+def rows_of(application: AnyApplication, question: ValidateQuestion) -> MeasuredTable[Any]:
+    """Return the measured rows that a question is about."""
+    return application.asked_rows(question).only((question.group,) if question.group else ())
 
 
 def validate(

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import update_wrapper, wraps
@@ -44,14 +44,8 @@ def asks(question: Callable[Arguments, Asked]) -> Callable[[Callable[[Asked], An
     def decorated(answer: Callable[[Asked], Answer]) -> Callable[Arguments, Answer]:
         @wraps(answer)
         def function(*args: Arguments.args, **given: Arguments.kwargs) -> Answer:
-            if _surface.get():
+            with _in_words_of(asked):
                 return answer(question(*args, **given))
-            try:
-                with asked_on("python"):
-                    return answer(question(*args, **given))
-            except VolvelleError as error:
-                error.args = (in_python_words(str(error), asked), *error.args[1:])
-                raise
 
         made: Any = function
         made.question = asked
@@ -122,6 +116,26 @@ def of_several(
         parameters=[first.replace(kind=inspect.Parameter.VAR_POSITIONAL), *others]
     )
     return cast("OfSeveral[Item, Arguments, Answer]", made)
+
+
+@contextmanager
+def _in_words_of(question: type[Question]) -> Iterator[None]:
+    """Write errors in the words of Python, unless another surface asks."""
+    if _surface.get():
+        yield
+        return
+    try:
+        with asked_on("python"):
+            yield
+    except VolvelleError as error:
+        error.args = (in_python_words(str(error), question), *error.args[1:])
+        raise
+
+
+def answered(question: type[Asked], answer: Callable[[Asked], Answer], given: Mapping[str, Any]) -> Answer:
+    """Answer a question made from Python arguments, where the arguments decide which class of question it is."""
+    with _in_words_of(cast("type[Question]", question)):
+        return answer(question(**given))
 
 
 def ask(function: Callable[..., Answer], question: Question) -> Answer:

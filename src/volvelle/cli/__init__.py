@@ -54,7 +54,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Answer a question as the command does, in this process; gives the exit status."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     if VARIABLE in os.environ:
-        from volvelle.cli.completion import answer_shells  # noqa: PLC0415 - only where a shell asks
+        from volvelle.cli.shells import answer_shells  # noqa: PLC0415 - only where a shell asks
 
         answer_shells()
 

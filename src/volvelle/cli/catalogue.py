@@ -1,31 +1,26 @@
 """``volvelle catalogue [KIND] [NAME]``."""
 
-from pathlib import Path
-
 import click
 
-from volvelle.catalogue import Catalogue
 from volvelle.catalogue.exact import exact_numbers
 from volvelle.catalogue.search import KINDS, entry_called, room_called, search
+from volvelle.cli.output import Json
+from volvelle.cli.question_command import command
 from volvelle.errors import UnknownNameError
+from volvelle.questions.catalogue import CatalogueQuestion
 from volvelle.report import catalogue_text
 from volvelle.report.documents.catalogue import catalogue_document, exact_document, matches_document
 from volvelle.report.documents.document import json_text
+from volvelle.verbs.named import catalogue_of
 
 
-@click.command(short_help="Show chips, clusters, models, software and the source of every number.")
-@click.argument("words", nargs=-1, metavar="[KIND] [NAME]")
-@click.option("--catalogue", "folder", type=click.Path(path_type=Path), help="A catalogue folder of your own.")
-@click.option("--exact", is_flag=True, help="Only numbers that are taken as exact: no source states their spread.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def catalogue(*, words: tuple[str, ...], folder: Path | None, exact: bool, as_json: bool) -> None:
-    """Show what the catalogue holds, or search it.
+class _Output(Json):
+    pass
 
-    KIND is chips, clusters, links, models, calibrations, reliability (failures, recovery, power) or stacks (software):
-    one line an entry. With a NAME, every number of that entry with its source; with a part of one, like h100, all
-    entries in which it occurs. Case and punctuation do not count.
-    """
-    known = Catalogue(*([folder] if folder else []))
+
+def _run(question: CatalogueQuestion, output: _Output) -> None:
+    words, as_json = question.words, output.as_json
+    known = catalogue_of(question.catalogue)
     room = room_called(words[0]) if words else None
     text = _without_count(" ".join(words[1:] if room else words))
     name: str | None = None
@@ -43,7 +38,7 @@ def catalogue(*, words: tuple[str, ...], folder: Path | None, exact: bool, as_js
                 catalogue_text.print_matches(matches)
             return
         room, name = entry.room, entry.name
-    if exact:
+    if question.exact:
         found = exact_numbers(known, room, name)
         if as_json:
             click.echo(json_text("catalogue", exact_document(found)))
@@ -63,3 +58,6 @@ def _without_count(text: str) -> str:
     """A name without the number of accelerators that may follow a slash."""
     name, _, count = text.rpartition("/")
     return name if count.isdecimal() else text
+
+
+catalogue = command(CatalogueQuestion, _Output, _run)

@@ -4,6 +4,9 @@ from pathlib import Path
 
 from volvelle.base.option_kinds import OutputFile, Switch
 from volvelle.base.question import Option, Question, option
+from volvelle.questions.pictures import FIGURE, PICTURE
+
+__all__ = ["FIGURE", "OUT", "PICTURE", "PLOT", "Brief", "Html", "Json", "draws"]
 
 _OUTPUT = "Output"
 
@@ -33,14 +36,12 @@ class Html(Question):
     )
 
 
-_PICTURE = OutputFile(endings=(".svg", ".png"))
 OUT = Option("--out", "Write the answer.", kind=OutputFile(), group=_OUTPUT)
-FIGURE = Option("--figure", "Draw the answer.", kind=_PICTURE, group=_OUTPUT, metavar="FILE")
-PLOT = Option("--plot", "Draw the answer.", kind=_PICTURE, group=_OUTPUT, metavar="FILE")
+PLOT = Option("--plot", "Draw the answer.", kind=PICTURE, group=_OUTPUT, metavar="FILE")
 
 
-def draws(output: Question) -> bool:
+def draws(options: Question) -> bool:
     """Whether a page or a picture is asked for, which needs the engine that draws."""
     return any(
-        isinstance(value, Path) and (part.name == "html" or part.kind is _PICTURE) for part, value in output.given()
+        isinstance(value, Path) and (part.name == "html" or part.kind is PICTURE) for part, value in options.given()
     )

@@ -43,28 +43,23 @@ class TypedValue(click.ParamType):  # type: ignore[type-arg]  # generic only in 
 
 
 class QuestionCommand(click.Command):
-    """A command whose help lists options by group, and ends with examples."""
+    """A command whose help lists its arguments, then options by group, and ends with examples."""
 
     def __init__(self, question: type[Question], groups: dict[str, list[click.Option]], **extra: Any) -> None:
         super().__init__(**extra)
         self.question = question
         self._groups = groups
 
+    def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """Return the arguments, then the options by group: each with its help."""
+        sections = {title: _records(options, ctx) for title, options in self._groups.items()}
+        sections.setdefault("Output", []).extend(_records([self.get_help_option(ctx)], ctx))
+        arguments = [part for part in self.question.options() if part.is_argument]
+        return {"Arguments": [(_metavar(part), _help(part)) for part in arguments]} | sections
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments, then the options, a section per group."""
-        arguments = [(part.metavar or part.flag, part.help) for part in self.question.options() if part.is_argument]
-        if arguments:
-            with formatter.section("Arguments"):
-                formatter.write_dl(arguments)
-        for title, options in self._groups.items():
-            records = [record for one in options if (record := one.get_help_record(ctx)) is not None]
-            if title == "Output":
-                records += [
-                    record
-                    for one in self.get_params(ctx)
-                    if "--help" in one.opts
-                    if (record := one.get_help_record(ctx))
-                ]
+        for title, records in self.sections(ctx).items():
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
@@ -74,7 +69,7 @@ class QuestionCommand(click.Command):
         if self.question.examples:
             with formatter.section("Examples"):
                 for example in self.question.examples:
-                    formatter.write_text(f"volvelle {self.question.subcommand} {example}")
+                    formatter.write_text(f"volvelle {self.question.subcommand} {example}".rstrip())
         super().format_epilog(ctx, formatter)
 
 
@@ -103,10 +98,6 @@ def command(
         stated = _stated(ctx, parts, given)
         with asked_on("command"):
             shown = output(**{name: value for name, value in stated.items() if name not in own})
-            if draws(shown):
-                from volvelle.report.figures.engine import check_engines  # noqa: PLC0415 - before anything is computed
-
-                check_engines()
             asked_fields = {name: value for name, value in stated.items() if name in own}
             settings = defaults_for(question, asked_fields)
             asked_fields |= {name: setting.value for name, setting in settings.items()}
@@ -114,8 +105,13 @@ def command(
                 if part.required and part.name not in asked_fields:
                     missing = next(each for each in ctx.command.params if each.name == part.name)
                     raise click.MissingParameter(ctx=ctx, param=missing)
+            asked = question(**asked_fields)
+            if draws(shown) or draws(asked):
+                from volvelle.report.figures.engine import check_engines  # noqa: PLC0415 - before anything is computed
+
+                check_engines()
             with using(settings):
-                status = run(question(**asked_fields), shown)
+                status = run(asked, shown)
                 if settings and not getattr(shown, "as_json", False):
                     click.echo(f"note: {settings_text(settings)}")
         if status:
@@ -147,12 +143,11 @@ def _parameters(parts: Sequence[Option]) -> Iterator[tuple[click.Parameter, Opti
 
 def _parameter(part: Option) -> click.Parameter:
     if part.is_argument:
-        metavar = (part.metavar or part.flag) + ("..." if part.several else "")
-        metavar = metavar if part.required else f"[{metavar}]"
         count = -1 if part.several else 1
-        return click.Argument([part.name], metavar=metavar, required=part.required, nargs=count, type=_type(part.kind))
-    text = part.help + (f" [default: {default}]" if (default := _default(part)) else "")
-    text += " [required]" if part.required else ""
+        return click.Argument(
+            [part.name], metavar=_metavar(part), required=part.required, nargs=count, type=_type(part.kind)
+        )
+    text = _help(part) + (" [required]" if part.required else "")
     if part.word_flags:
         flags = "/".join(f"--{word}" for word in _words(part))
         return click.Option([flags, part.name], default=None, help=text)
@@ -169,6 +164,22 @@ def _parameter(part: Option) -> click.Parameter:
         metavar=shown,
         help=text,
     )
+
+
+def _records(options: Iterable[click.Option | None], ctx: click.Context) -> list[tuple[str, str]]:
+    return [record for one in options if one is not None and (record := one.get_help_record(ctx)) is not None]
+
+
+def _metavar(part: Option) -> str:
+    """Return the placeholder of an argument: in brackets if it may be left out, with dots if it may be repeated."""
+    metavar = part.metavar or part.flag
+    if metavar.startswith("["):
+        return metavar
+    return f"{metavar if part.required else f'[{metavar}]'}{'...' if part.several else ''}"
+
+
+def _help(part: Option) -> str:
+    return part.help + (f" [default: {default}]" if (default := _default(part)) else "")
 
 
 def _words(part: Option) -> tuple[str, ...]:

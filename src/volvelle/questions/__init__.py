@@ -9,8 +9,11 @@ if TYPE_CHECKING:
     from volvelle.base.question import Question
 
 QUESTIONS = {
+    "calibrate from": "own_runs:CalibrateFromQuestion",
+    "catalogue": "catalogue:CatalogueQuestion",
     "collective": "collective:CollectiveQuestion",
     "compare": "compare:CompareQuestion",
+    "completion": "interfaces:CompletionQuestion",
     "config": "config:ConfigQuestion",
     "cost": "cost:CostQuestion",
     "crosscheck": "crosscheck:CrosscheckOrSuiteQuestion",
@@ -23,11 +26,19 @@ QUESTIONS = {
     "plan": "plan:PlanOrCountQuestion",
     "plan --serve": "serving:PlanServingQuestion",
     "replay": "replay:ReplayQuestion",
+    "reproduce comet": "reproduce:CometQuestion",
+    "reproduce dfmodel": "reproduce:DFModelQuestion",
+    "reproduce mcl-hpl": "reproduce:MclHplQuestion",
+    "reproduce pitfalls": "reproduce:PitfallsQuestion",
     "scale": "scale:ScaleQuestion",
+    "schema": "interfaces:SchemaQuestion",
     "serve": "serving:ServeQuestion",
+    "validate calibration": "applications:OwnRunsValidationQuestion",
+    "validate goodput": "applications:GoodputQuestion",
+    "validate intervals": "applications:IntervalsQuestion",
     "why-unsure": "crosscheck:WhyUnsureQuestion",
 }
-"""Command → the module and class of its question."""
+"""Command → the module and class of its question; an application has the questions about itself."""
 
 
 def question_of_command(command: str) -> "type[Question]":

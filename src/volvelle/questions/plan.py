@@ -19,6 +19,7 @@ FRAMEWORKS: tuple[Framework, ...] = ("megatron", "torchtitan", "deepspeed", "fsd
 Rank = Literal["centre", "likely", "expected"]
 RANKS: tuple[Rank, ...] = ("centre", "likely", "expected")
 
+TOP = Option("--top", "Layouts to show, in addition to the best of each kind.", kind=Number(RESULTS), group="Output")
 _DAYS = Option(
     "--days",
     "Find the fewest GPUs that finish within these days, failures included.",
@@ -46,10 +47,7 @@ class PlanQuestion(SearchedStep):
         ),
         default=None,
     )
-    top: int = option(
-        Option("--top", "Layouts to show, in addition to the best of each kind.", kind=Number(RESULTS), group="Output"),
-        default=4,
-    )
+    top: int = option(TOP, default=4)
     rank: Rank = option(
         Option(
             "--rank",

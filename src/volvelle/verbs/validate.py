@@ -1,22 +1,27 @@
-"""The model held against measured rows: those that ship with the package, or one's own."""
+"""Predictions compared with measured rows: those that ship with the package, or your own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Final, Literal, overload
 
 from volvelle.applications.contract import AnyApplication
 from volvelle.applications.goodput.known_figures import KnownFigure, known_figures
 from volvelle.applications.goodput.validation import GoodputValidation, PredictedRun, validate_goodput
 from volvelle.applications.registry import application as application_of
 from volvelle.applications.scores import RowScore, RowValidation, ScoredRow
+from volvelle.applications.validation import rows_of
 from volvelle.applications.validation import validate as validated
-from volvelle.domains import within_domains
-from volvelle.errors import DescriptionError, UnknownNameError
+from volvelle.base.option_kinds import Text
+from volvelle.base.python_function import answered
+from volvelle.base.question import Option
+from volvelle.errors import DescriptionError
 from volvelle.presentable import Presentable
+from volvelle.questions.applications import ValidateQuestion
 from volvelle.verbs.named import Folder, catalogue_of
 
-GOODPUT = "goodput"
+GOODPUT: Final = "goodput"
 """The word for whole jobs, which are no application."""
 
 
@@ -59,6 +64,11 @@ class GoodputRuns(Presentable):
         return self.result.runs
 
 
+_SHARED = {part.name for part in ValidateQuestion.options()}
+"""Fields that every application has."""
+_APPLICATION = Option("", "Application, like hpl, or goodput.", kind=Text(), name="application")
+
+
 @overload
 def validate(application: Literal["goodput"]) -> GoodputRuns: ...  # type: ignore[overload-overlap]
 @overload
@@ -71,32 +81,25 @@ def validate(
     advance: Callable[[], None] | None = None,
     **options: Any,
 ) -> Validation: ...
-@within_domains
-def validate(
-    application: str,
-    *,
-    data: Path | str | None = None,
-    group: str | None = None,
-    catalogue: Folder = None,
-    advance: Callable[[], None] | None = None,
-    **options: Any,
-) -> Validation | GoodputRuns:
-    """Predict every measured row of an application (``"training"``, ``"memory"``, ``"hpl"`` …) that can be.
+def validate(application: str, **options: Any) -> Validation | GoodputRuns:
+    """Return the prediction of every measured row of an application (``"training"``, ``"memory"``, ``"hpl"`` …).
 
-    `data` is a table of one's own, a .csv file in the columns of the one that ships; without it, the published rows of
-    the package. With `group`, only publications whose names start like that. `advance` is called after every row.
-    `options` are an application's own, such as ``kind="request_logs"`` of serving or ``all_sizes=True`` of collectives.
-    ``"goodput"`` holds whole jobs against runs that were reported; it takes no more than its name.
+    `data` is a table of your own, a .csv file in the columns of the table that ships; without it, the published rows of
+    the package are used. With `group`, only publications whose names start with it. `advance` is called after every
+    row. Further `options` are the application's own, such as ``kind="request_logs"`` of serving or ``all_sizes=True``
+    of collectives. ``"goodput"`` compares whole jobs with reported runs; it has no options.
     """
-    if application == GOODPUT:
-        if data is not None or group is not None or options:
-            raise DescriptionError("validate goodput has rows of its own and no options; leave data and others out")
+    word = _APPLICATION.read(application)
+    if word == GOODPUT:
+        if options:
+            raise DescriptionError(f"validate goodput has its own rows and no options; leave {', '.join(options)} out")
         return GoodputRuns(result=validate_goodput(), figures=known_figures())
-    asked = application_of(application)
-    known = [option.flag.lstrip("-").replace("-", "_") for option in asked.validate_options]
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        raise UnknownNameError.among(f"option of validate {application}", unknown[0], known)
-    table = asked.asked_rows(None if data is None else Path(data), **options).only((group,) if group else ())
-    result = validated(asked, table, catalogue=catalogue_of(catalogue), advance=advance)
-    return Validation(application=asked, result=asked.narrowed(result, **options) if options else result)
+    asked = application_of(word)
+    return answered(asked.validate_question, partial(_validation, asked), options)
+
+
+def _validation(application: AnyApplication, question: ValidateQuestion) -> Validation:
+    table, catalogue = rows_of(application, question), catalogue_of(question.catalogue)
+    result = validated(application, table, catalogue=catalogue, advance=question.advance)
+    given = any(part.name not in _SHARED for part, _ in question.given())
+    return Validation(application=application, result=application.narrowed(result, question) if given else result)

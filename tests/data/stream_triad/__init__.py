@@ -3,19 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 
 from volvelle import Catalogue, Cluster, Contribution, Estimate, Estimator, Range
-from volvelle.applications.contract import Application, Option, Question
+from volvelle.applications.contract import Application, Question
 from volvelle.applications.fit import least_from
 from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.applications.measured_table import CalibrationRows, MeasuredTable, RowHead, read_table
 from volvelle.applications.table_cells import number, whole
+from volvelle.base.option_kinds import Number
+from volvelle.base.question import Option, option
 from volvelle.catalogue.aliases import accelerator_alias
+from volvelle.domains import GRAPH_SIZE
 from volvelle.laws.roofline import kernel_time
 from volvelle.quantities import BYTES_PER_SECOND, FRACTION, SECONDS, Quantity, show
+from volvelle.questions.applications import CalibrateQuestion, PlanApplicationQuestion
 
 __all__ = ["STREAM"]
 
@@ -53,18 +57,21 @@ class TriadModel(Estimator[Triad, int]):
         rate = system.chip.memory.rate * self.sustained
         time = float(kernel_time(0.0, 24.0 * workload.elements, compute_rate=1.0, memory_rate=rate))
         moved = 24.0 * workload.elements * chips / time
+        part = Contribution(name="triad", part="memory", time=time, exposed=True, resource="memory", law="kernel_time")
         return Estimate(
             workload=workload,
             decision=chips,
-            contributions=(
-                Contribution(
-                    name="triad", part="memory", time=time, exposed=True, resource="memory", law="kernel_time"
-                ),
-            ),
+            contributions=(part,),
             chips=chips,
             facts={"bandwidth": moved},
             ranges={"bandwidth": Range(low=0.9 * moved, high=1.1 * moved, level=0.8, varied=("the model",))},
         )
+
+
+class PlanStream(PlanApplicationQuestion):
+    """The options of a plan, in addition to those of every plan."""
+
+    elements: float = option(Option("--elements", "Elements of one array.", kind=Number(GRAPH_SIZE)), default=1e9)
 
 
 class StreamApplication(Application[TriadRow, Triad, int, float]):
@@ -75,11 +82,9 @@ class StreamApplication(Application[TriadRow, Triad, int, float]):
     unit: ClassVar[str] = "bytes a second of the whole run"
     quantity: ClassVar[Quantity | None] = BYTES_PER_SECOND
     figure: ClassVar[str] = "bandwidth"
-    calibrates: ClassVar[str] = "What share of its peak memory sustains."
-    plans: ClassVar[str] = "How many chips a triad should run on."
-    plan_options: ClassVar[tuple[Option, ...]] = (
-        Option(flag="--elements", kind=float, default=1e9, help="Of one array on a chip."),
-    )
+    calibrates: ClassVar[str] = "Fit the share of its peak that memory sustains."
+    plans: ClassVar[str] = "Find how many chips a triad should run on."
+    plan_options: ClassVar[type[PlanApplicationQuestion]] = PlanStream
 
     def rows(self, file: Path | None = None) -> MeasuredTable[TriadRow]:
         """The table beside this file, or a user's."""
@@ -103,9 +108,9 @@ class StreamApplication(Application[TriadRow, Triad, int, float]):
         """Bytes a second."""
         return row.rate
 
-    def fitted(self, rows: CalibrationRows[TriadRow], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(self, rows: CalibrationRows[TriadRow], catalogue: Catalogue, question: CalibrateQuestion) -> Fit:
         """The share of the peak, by least absolute logarithmic error."""
-        asked = [(row, question) for row in rows if not isinstance(question := self.question(row, catalogue), str)]
+        asked = [(row, put) for row in rows if not isinstance(put := self.question(row, catalogue), str)]
 
         def loss(constants: Mapping[str, float]) -> float:
             model = TriadModel(**constants)
@@ -114,14 +119,13 @@ class StreamApplication(Application[TriadRow, Triad, int, float]):
                 np.mean([abs(np.log(found / row.rate)) for found, (row, _) in zip(estimates, asked, strict=True)])
             )
 
-        best = least_from(loss, {"sustained": _SUSTAINED}, most=[1.0])
-        value = best.constants["sustained"]
+        value = least_from(loss, {"sustained": _SUSTAINED}, most=[1.0]).constants["sustained"]
         constant = FittedConstant(of="all", name="sustained", fitted=value, catalogue=_SUSTAINED, kind=FRACTION)
         return Fit(constants=(constant,), scores={"rows": float(len(asked))}, calibration={"all": value})
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> Question[Triad, int, float]:
+    def space(self, system: Cluster, catalogue: Catalogue, question: PlanStream) -> Question[Triad, int, float]:
         """Every number of chips."""
-        work = Triad(elements=options["elements"])
+        work = Triad(elements=question.elements)
         candidates = tuple((work, chips) for chips in range(1, system.accelerators + 1))
         facts = {"elements": work.elements}
         return Question(candidates=candidates, system=system, calibration=_SUSTAINED, title="STREAM triad", facts=facts)

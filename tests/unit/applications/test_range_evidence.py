@@ -30,7 +30,8 @@ def planned(
 ) -> tuple[AnyApplication, Planned[Any, Any, Any]]:
     machine, usual = ASKED[word]
     planning = application(word)
-    asked = planning.space(catalogue.cluster(on or machine), catalogue, **{**usual, **options})
+    system = catalogue.cluster(on or machine)
+    asked = planning.space(system, catalogue, planning.plan_question(on=system, **usual, **options))
     ranking = planning.planner(asked).rank(asked.candidates, asked.system, top=2)
     return planning, Planned(asked=asked, ranking=ranking, seconds=0.0)
 

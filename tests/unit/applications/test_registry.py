@@ -89,7 +89,7 @@ def test_no_fit_can_be_handed_a_held_out_row(word: str) -> None:
     with pytest.raises(DescriptionError, match="calibration rows only"):
         CalibrationRows(held[:1])
     with pytest.raises(DescriptionError, match="calibration rows only"):
-        application(word).fit(list(held), Catalogue(), family="ampere")  # type: ignore[arg-type]
+        application(word).fit(list(held), Catalogue())  # type: ignore[arg-type]
 
 
 def test_an_unknown_application_is_refused_by_name() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from volvelle.applications.collectives.collective_error import LONG
 from volvelle.applications.collectives.fit import fit_collectives
@@ -13,17 +13,28 @@ from volvelle.applications.collectives.prediction import (
     CollectiveTime,
     collective_question,
 )
-from volvelle.applications.contract import Application, Option
+from volvelle.applications.contract import Application
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.measured_table import CalibrationRows, Split
 from volvelle.applications.scores import Finding, RowValidation
+from volvelle.base.option_kinds import Switch
+from volvelle.base.question import Option, option
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator
 from volvelle.quantities import BYTES, percent, show
+from volvelle.questions.applications import CalibrateQuestion, ValidateQuestion
 
 TARGET = 0.15
 """Median absolute error on held-out rows that was asked for, above LONG."""
 _SHOWN: tuple[Split, ...] = ("heldout", "calibration")
+
+
+class ValidateCollectives(ValidateQuestion):
+    """Options of a validation of collectives."""
+
+    all_sizes: bool = option(
+        Option("--all-sizes", "Score messages of all sizes, not only those above 1 MB.", kind=Switch()), default=False
+    )
 
 
 class Collectives(Application[CollectiveMeasurement, Collective, str, None]):
@@ -32,10 +43,8 @@ class Collectives(Application[CollectiveMeasurement, Collective, str, None]):
     word: ClassVar[str] = "collectives"
     about: ClassVar[str] = "Collective communication against nccl-tests and the like."
     unit: ClassVar[str] = "seconds a collective"
-    calibrates: ClassVar[str] = "Set-up, latency, filling and efficiency of links."
-    validate_options: ClassVar[tuple[Option, ...]] = (
-        Option(flag="--all-sizes", kind=bool, help="Score short messages too, not only those above 1 MB."),
-    )
+    calibrates: ClassVar[str] = "Fit start-up latency, link latency, fill time and efficiency of links."
+    validate_options: ClassVar[type[ValidateQuestion]] = ValidateCollectives
 
     rows = staticmethod(collective_measurements)
     question = staticmethod(collective_question)
@@ -48,7 +57,9 @@ class Collectives(Application[CollectiveMeasurement, Collective, str, None]):
         """Seconds."""
         return row.time
 
-    def fitted(self, rows: CalibrationRows[CollectiveMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(
+        self, rows: CalibrationRows[CollectiveMeasurement], catalogue: Catalogue, question: CalibrateQuestion
+    ) -> Fit:
         """Constants of links."""
         return fit_collectives(rows, catalogue)
 
@@ -64,9 +75,9 @@ class Collectives(Application[CollectiveMeasurement, Collective, str, None]):
         """What was exchanged."""
         return {"op": row.operation, "chips": row.chips, "size_bytes": row.size}
 
-    def narrowed(self, validation: RowValidation, **options: Any) -> RowValidation:
-        """Long messages, unless all sizes are asked for."""
-        if options.get("all_sizes"):
+    def narrowed(self, validation: RowValidation, question: ValidateCollectives | None = None) -> RowValidation:
+        """Return long messages, unless all sizes are asked for."""
+        if question is not None and question.all_sizes:
             return validation
         return replace(validation, rows=tuple(row for row in validation.rows if _size(row.row) > LONG))
 

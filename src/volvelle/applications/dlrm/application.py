@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from volvelle.applications.contract import Application, Option, Planned, Question
+from volvelle.applications.contract import Application, Planned, Question
 from volvelle.applications.dlrm.constants import dlrm_model, dlrm_model_error
 from volvelle.applications.dlrm.estimator import DlrmEstimate, DlrmModel, DlrmStep
 from volvelle.applications.dlrm.fit import fit_dlrm
@@ -15,12 +15,16 @@ from volvelle.applications.dlrm.tables import TableElements
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.range_evidence import RangeEvidence, error_told_by, machine_evidence
+from volvelle.base.option_kinds import Number, Text
+from volvelle.base.question import Option, option
 from volvelle.catalogue import Catalogue
-from volvelle.domains import SEQUENCES, STATE_BYTES
+from volvelle.domains import STATE_BYTES
 from volvelle.estimators.contract import Ranking
 from volvelle.interchange.dlrm_file import read_dlrm
 from volvelle.mapping.table_placement import TablePlacement
 from volvelle.quantities import BYTES, SECONDS, show
+from volvelle.questions.applications import CalibrateQuestion, PlanApplicationQuestion
+from volvelle.questions.training import BATCH, ELEMENT, MODEL
 from volvelle.system.cluster import Cluster
 
 DlrmPlanned = Planned[DlrmStep, TablePlacement, str]
@@ -30,6 +34,30 @@ _ANSWERED: dict[tuple[str, str, DlrmStep], Ranking[DlrmStep, TablePlacement]] = 
 """Many submissions are the same step by the same software on the same machine."""
 
 
+class PlanDlrm(PlanApplicationQuestion):
+    """Options of a plan of a recommendation model."""
+
+    examples = ("dcnv2-mlperf --on dgx-h100/8 --batch 55296", "dlrm-793b --on dgx-a100/64 --software other")
+
+    model: str = option(
+        MODEL,
+        kind=Text(),
+        help="dcnv2-mlperf, dlrm-criteo, dlrm-793b, or a JSON file with dense, bottom, top and tables.",
+        default="dcnv2-mlperf",
+    )
+    batch: int | None = option(
+        BATCH, help="Samples per step, over all GPUs.", usually=f"{_SAMPLES_A_CHIP} per GPU", default=None
+    )
+    element: str = option(ELEMENT, default="fp16")
+    software: str = option(
+        Option("--software", "Software whose constants are used: hugectr or other.", group="Software"),
+        default="hugectr",
+    )
+    state: float = option(
+        Option("--state", "Bytes of optimizer state per table parameter.", kind=Number(STATE_BYTES)), default=4.0
+    )
+
+
 class DlrmApplication(Application[DlrmMeasurement, DlrmStep, TablePlacement, str]):
     """Training steps against published runs; their calibration is named by whose software runs them."""
 
@@ -37,27 +65,10 @@ class DlrmApplication(Application[DlrmMeasurement, DlrmStep, TablePlacement, str
     about: ClassVar[str] = "Recommendation models against published runs."
     unit: ClassVar[str] = "seconds per step"
     calibrates: ClassVar[str] = (
-        "What software for recommendation models sustains of memory, and its fixed part. Takes a few seconds."
+        "Fit the share of memory rate that recommendation software sustains, and its fixed time. Takes a few seconds."
     )
-    plans: ClassVar[str] = "The best placement of a recommendation model's tables."
-    plan_options: ClassVar[tuple[Option, ...]] = (
-        Option(
-            flag="model",
-            default="dcnv2-mlperf",
-            help="MODEL is dcnv2-mlperf, dlrm-criteo, dlrm-793b, or a JSON file with the fields dense, bottom, top and "
-            "tables.",
-        ),
-        Option(flag="--batch", kind=int, domain=SEQUENCES, help="Samples of a step, over all chips."),
-        Option(flag="--element", default="fp16", help="Element type of matrix products."),
-        Option(flag="--software", default="hugectr", help="Whose constants: hugectr, or other."),
-        Option(
-            flag="--state",
-            kind=float,
-            domain=STATE_BYTES,
-            default=4.0,
-            help="Bytes of optimiser state for a number of a table.",
-        ),
-    )
+    plans: ClassVar[str] = "Find the best placement of a recommendation model's tables."
+    plan_options: ClassVar[type[PlanApplicationQuestion]] = PlanDlrm
     plan_words: ClassVar[tuple[str, ...]] = ("tables",)
 
     rows = staticmethod(dlrm_measurements)
@@ -78,7 +89,7 @@ class DlrmApplication(Application[DlrmMeasurement, DlrmStep, TablePlacement, str
         """Seconds a step."""
         return row.seconds
 
-    def fitted(self, rows: CalibrationRows[DlrmMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(self, rows: CalibrationRows[DlrmMeasurement], catalogue: Catalogue, question: CalibrateQuestion) -> Fit:
         """Two constants of each kind of software."""
         return fit_dlrm(rows, catalogue)
 
@@ -88,17 +99,17 @@ class DlrmApplication(Application[DlrmMeasurement, DlrmStep, TablePlacement, str
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> DlrmQuestion:
+    def space(self, system: Cluster, catalogue: Catalogue, question: PlanDlrm) -> DlrmQuestion:
         """Tables whole, by rows, by columns, copied, and mixtures of these."""
-        name, element = options.get("model", "dcnv2-mlperf"), options.get("element", "fp16")
+        name, element = question.model, question.element
         shape = read_dlrm(Path(name)) if name.endswith(".json") else named_dlrm(name)
         step = DlrmStep(
             shape=shape,
-            batch=options.get("batch") or _SAMPLES_A_CHIP * system.accelerators,
+            batch=question.batch or _SAMPLES_A_CHIP * system.accelerators,
             matrix_element=element,
-            tables=TableElements(sent="fp32" if element == "fp32" else "fp16", state=options.get("state", 4.0)),
+            tables=TableElements(sent="fp32" if element == "fp32" else "fp16", state=question.state),
         )
-        software = options.get("software", "hugectr")
+        software = question.software
         parameters = sum(tables.parameters for tables in shape.tables)
         return Question(
             candidates=candidates(step, system.accelerators),

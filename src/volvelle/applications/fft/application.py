@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from volvelle.applications.contract import Application, Option, Planned, Question
+from volvelle.applications.contract import Application, Planned, Question
 from volvelle.applications.fft.constants import fft_model_error, travelled_by
 from volvelle.applications.fft.estimator import FftEstimate, FftLayout, FftModel, FftProblem, fft_layouts
 from volvelle.applications.fft.fit import fit_fft
@@ -13,11 +13,31 @@ from volvelle.applications.grid_sides import grid_sides, scaled_grids
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.model_error import ModelError
 from volvelle.applications.range_evidence import RangeEvidence, error_told_by, machine_evidence
+from volvelle.base.option_kinds import Switch, Words
+from volvelle.base.question import Option, option
 from volvelle.catalogue import Catalogue
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, percent, show
+from volvelle.questions.applications import GRID, CalibrateQuestion, PlanApplicationQuestion
+from volvelle.questions.training import ELEMENT
 from volvelle.system.cluster import Cluster
 
 FftPlanned = Planned[FftProblem, FftLayout, ModelError]
+
+
+class PlanFft(PlanApplicationQuestion):
+    """Options of a plan of a Fourier transform."""
+
+    examples = ("4096 --on dgx-a100/1024 --element fp32", "2048x2048x1024 --on dgx-h100/64 --real")
+
+    grid: str = option(GRID)
+    element: str = option(ELEMENT, help="Element type of real numbers.", kind=Words(("fp32", "fp64")), default="fp64")
+    real: bool = option(
+        Option("--real", "Transform real to complex instead of complex to complex.", kind=Switch()), default=False
+    )
+    bricks: bool = option(
+        Option("--bricks", "Take input and output as three-dimensional bricks.", kind=Switch(), group="Layout"),
+        default=False,
+    )
 
 
 class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelError]):
@@ -26,14 +46,9 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
     word: ClassVar[str] = "fft"
     about: ClassVar[str] = "Fourier transforms against published timings."
     unit: ClassVar[str] = "seconds a transform"
-    calibrates: ClassVar[str] = "What links sustain in the exchanges of Fourier transforms. Takes two minutes."
-    plans: ClassVar[str] = "The best decomposition of a three-dimensional transform."
-    plan_options: ClassVar[tuple[Option, ...]] = (
-        Option(flag="grid", help="GRID is a side, like 1024, or three of them, like 2048x2048x1024."),
-        Option(flag="--element", choices=("fp32", "fp64"), default="fp64", help="Of real numbers."),
-        Option(flag="--real", kind=bool, help="Real to complex instead of complex to complex."),
-        Option(flag="--bricks", kind=bool, help="Input and output are three-dimensional bricks."),
-    )
+    calibrates: ClassVar[str] = "Fit the rate that links sustain in Fourier transforms. Takes two minutes."
+    plans: ClassVar[str] = "Find the best decomposition of a three-dimensional Fourier transform."
+    plan_options: ClassVar[type[PlanApplicationQuestion]] = PlanFft
     plan_words: ClassVar[tuple[str, ...]] = ("layout",)
 
     rows = staticmethod(fft_measurements)
@@ -47,7 +62,7 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
         """Seconds of one transform."""
         return row.seconds
 
-    def fitted(self, rows: CalibrationRows[FftMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(self, rows: CalibrationRows[FftMeasurement], catalogue: Catalogue, question: CalibrateQuestion) -> Fit:
         """Rates of the links that transforms were timed on, by way of travelling."""
         return fit_fft(rows, catalogue)
 
@@ -57,15 +72,10 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> FftQuestion:
+    def space(self, system: Cluster, catalogue: Catalogue, question: PlanFft) -> FftQuestion:
         """Slabs, and every grid of pencils."""
-        x, y, z = grid_sides(str(options["grid"]))
-        problem = FftProblem(
-            shape=(x, y, z),
-            element=options.get("element", "fp64"),
-            real=options.get("real", False),
-            bricks=options.get("bricks", False),
-        )
+        x, y, z = grid_sides(question.grid)
+        problem = FftProblem(shape=(x, y, z), element=question.element, real=question.real, bricks=question.bricks)
         error = fft_model_error(system)
         kind = "real to complex" if problem.real else "complex to complex"
         return Question(
@@ -77,15 +87,16 @@ class FftApplication(Application[FftMeasurement, FftProblem, FftLayout, ModelErr
             facts={"shape": list(problem.shape), "element": problem.element, "real": problem.real},
         )
 
-    def changes(self, problems: Sequence[str], **options: Any) -> Iterable[Iterable[Mapping[str, Any]]]:
+    def changes(self, problems: Sequence[str], question: PlanFft) -> Iterable[Iterable[Mapping[str, Any]]]:
         """Yield single precision and smaller grids where memory is short, larger grids where there are too few points.
 
-        >>> [list(group) for group in FFT.changes(["cut"], grid="16")][0][0]
+        >>> question = PlanFft(grid="16", on="dgx-h100/64")
+        >>> [list(group) for group in FFT.changes(["cut"], question)][0][0]
         {'grid': '32x32x32'}
         """
-        if "memory" in problems and options.get("element", "fp64") == "fp64":
+        if "memory" in problems and question.element == "fp64":
             yield ({"element": "fp32"},)
-        yield scaled_grids(str(options["grid"]), smaller="memory" in problems)
+        yield scaled_grids(question.grid, smaller="memory" in problems)
 
     def planner(self, asked: FftQuestion) -> FftModel:
         """As sure as the model is of this machine."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from volvelle.applications.contract import Application, Option, Planned, Question
+from volvelle.applications.contract import Application, Planned, Question
 from volvelle.applications.distribution import QUANTILES, Column, rate_curves, told
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.hpcg.constants import hpcg_factors, hpcg_families
@@ -19,15 +19,37 @@ from volvelle.applications.hpl.power import BASIS
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.range_evidence import RangeEvidence, error_told_by, machine_evidence
 from volvelle.applications.scores import Finding, PlannedCurves
+from volvelle.base.option_kinds import Number
+from volvelle.base.question import Option, option
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.model_errors import LEVEL
 from volvelle.domains import ACCELERATORS, SHARE
 from volvelle.interchange.logs.readers import read_log
-from volvelle.quantities import BYTES, FLOP_PER_SECOND, FRACTION, WATTS, Quantity, parse, percent, show
+from volvelle.quantities import BYTES, FLOP_PER_SECOND, WATTS, Quantity, percent, show
+from volvelle.questions.applications import MEMORY_TO_FILL, OWN_REPORTS, CalibrateQuestion, PlanApplicationQuestion
+from volvelle.questions.pictures import FIGURE
 from volvelle.spread import model_reach
 from volvelle.system.cluster import Cluster
 
 HpcgPlanned = Planned[Hpcg, HpcgLayout, HpcgFactors]
+
+
+class PlanHpcg(PlanApplicationQuestion):
+    """Options of a plan of HPCG."""
+
+    examples = ("--on aurora/4608", "--on dgx-h100/64 --memory 30%")
+
+    memory: str | float = option(MEMORY_TO_FILL, kind=Number(SHARE), default="50 %")
+    runs: str | None = option(OWN_REPORTS, default=None)
+    run_devices: int | None = option(
+        Option(
+            "--run-devices", "GPUs of those runs.", kind=Number(ACCELERATORS), group="Method", usually="one per rank"
+        ),
+        default=None,
+    )
+    figure: Path | None = option(
+        FIGURE, help="Draw the distribution of the rate, by the factor that varies: .svg or .png.", default=None
+    )
 
 
 class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors]):
@@ -38,24 +60,11 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
     unit: ClassVar[str] = "FLOP/s"
     quantity: ClassVar[Quantity | None] = FLOP_PER_SECOND
     figure: ClassVar[str] = "rate"
-    calibrates: ClassVar[str] = "What families of devices sustain in HPCG, and what scaling loses. Takes a few seconds."
-    plans: ClassVar[str] = "The local grid for HPCG, and what to expect."
-    plan_options: ClassVar[tuple[Option, ...]] = (
-        Option(flag="--memory", domain=SHARE, default="50 %", help="Share of a device's memory to fill."),
-        Option(flag="--runs", metavar="LOG", help="Reports of runs of your own on such devices."),
-        Option(
-            flag="--run-devices",
-            kind=int,
-            domain=ACCELERATORS,
-            help="Devices of those runs. [default: one a rank]",
-        ),
-        Option(
-            flag="--figure",
-            kind=Path,
-            metavar="FILE",
-            help="Draw the distribution of the rate, by which factor varies: .svg or .png.",
-        ),
+    calibrates: ClassVar[str] = (
+        "Fit the rate that device families sustain in HPCG, and the loss of scaling. Takes a few seconds."
     )
+    plans: ClassVar[str] = "Find the local grid for HPCG, and predict the run."
+    plan_options: ClassVar[type[PlanApplicationQuestion]] = PlanHpcg
 
     rows = staticmethod(hpcg_measurements)
     question = staticmethod(hpcg_question)
@@ -68,7 +77,7 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
         """The rate that the benchmark printed."""
         return row.rate
 
-    def fitted(self, rows: CalibrationRows[HpcgMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(self, rows: CalibrationRows[HpcgMeasurement], catalogue: Catalogue, question: CalibrateQuestion) -> Fit:
         """Levels of families, and losses of scaling."""
         fit = fit_hpcg(rows)
         return Fit(
@@ -87,19 +96,19 @@ class HpcgApplication(Application[HpcgMeasurement, Hpcg, HpcgLayout, HpcgFactors
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> HpcgQuestion:
+    def space(self, system: Cluster, catalogue: Catalogue, question: PlanHpcg) -> HpcgQuestion:
         """One run: no other does better."""
         family = catalogue.chip_file(system.chip.name).family
         factors = hpcg_factors(family)
-        if options.get("runs"):
+        if question.runs:
             template = system.name.partition("/")[0]
             factors = own_factors(
                 factors,
-                read_log(Path(options["runs"])),
+                read_log(Path(question.runs)),
                 machine=lambda devices: catalogue.cluster(f"{template}/{devices}"),
-                devices=options.get("run_devices"),
+                devices=question.run_devices,
             )
-        share = parse(options.get("memory", "50 %"), FRACTION)
+        share = SHARE.read(question.memory, "memory")
         layout = hpcg_layout(system, factors, share=share)
         return Question(
             candidates=((Hpcg(), layout),),

@@ -7,17 +7,18 @@ from math import inf
 from pathlib import Path
 from typing import Any, ClassVar
 
-from volvelle.applications.contract import Application, Option, Question
+from volvelle.applications.contract import Application, Question
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.hpl.constants import listed_shares, nearest_constants, rows_behind
 from volvelle.applications.hpl.contract import AbstractHplModel, HplEstimate
-from volvelle.applications.hpl.fit import BOUNDS, fit_hpl
+from volvelle.applications.hpl.fit import fit_hpl
 from volvelle.applications.hpl.noise import noise_curves, noise_finding
 from volvelle.applications.hpl.own_runs import constants_by_runs
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.plan import BLOCKS, hpl_runs
 from volvelle.applications.hpl.planned import CORE, HplPlanned, closed_form_notes, hpl_evidence, methods, noisy
 from volvelle.applications.hpl.power import power_line
+from volvelle.applications.hpl.questions import CalibrateHpl, PlanHpl
 from volvelle.applications.hpl.rows import (
     HplMeasurement,
     HplQuestion,
@@ -26,7 +27,6 @@ from volvelle.applications.hpl.rows import (
     hpl_question,
 )
 from volvelle.applications.hpl.told import (
-    METHODS,
     core_finding,
     core_words,
     curves_finding,
@@ -36,12 +36,12 @@ from volvelle.applications.hpl.told import (
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.scores import Finding, PlannedCurves, RowValidation, ScoredRow, score
 from volvelle.catalogue import Catalogue
-from volvelle.domains import ACCELERATORS, BLOCK, NO_SIZE, NO_SPREAD, ORDER, PLAIN_SHARE, UNITS
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import RangedFigure
 from volvelle.interchange.hpl_dat import hpl_dat
 from volvelle.mapping.process_grid import Broadcast, ProcessGrid
-from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, Quantity, parse, percent, show
+from volvelle.quantities import BYTES, FLOP_PER_SECOND, SECONDS, Quantity, percent, show
+from volvelle.questions.applications import CalibrateQuestion, PlanApplicationQuestion
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
@@ -54,79 +54,10 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
     unit: ClassVar[str] = "FLOP/s of the whole run (Rmax)"
     quantity: ClassVar[Quantity | None] = FLOP_PER_SECOND
     figure: ClassVar[str] = "rate"
-    calibrates: ClassVar[str] = "How near to its peak a family of accelerators gets in it. Takes half a minute."
-    plans: ClassVar[str] = "N, NB, P and Q for High-Performance Linpack, and what to expect."
-    fit_options: ClassVar[tuple[Option, ...]] = (
-        Option(flag="--family", choices=tuple(sorted(BOUNDS)), default="ampere", help="Family."),
-    )
-    plan_options: ClassVar[tuple[Option, ...]] = (
-        Option(flag="--nb", kind=int, domain=BLOCK, multiple=True, help="Blocks to consider. [default: 128 to 1024]"),
-        Option(
-            flag="--memory",
-            kind=float,
-            domain=PLAIN_SHARE,
-            default=0.85,
-            help="Share of the accelerators' memory to fill.",
-        ),
-        Option(
-            flag="--host-memory",
-            domain=NO_SIZE,
-            metavar="SIZE",
-            help="Host memory of each accelerator that the matrix may take too, like '80 GB'. [default: none]",
-        ),
-        Option(
-            flag="--method",
-            choices=METHODS,
-            default="panels",
-            help="Panel by panel, or a closed form: in layers (MCL-HPL), or the original of one link.",
-        ),
-        Option(
-            flag="--runs",
-            metavar="LOG",
-            help="Reports of runs of your own on such accelerators, or what calibrate from --save made of them.",
-        ),
-        Option(flag="--n", kind=int, domain=ORDER, help="Rows of the matrix. [default: the most that fit]"),
-        Option(flag="--p", kind=int, domain=ACCELERATORS, help="Rows of the grid of processes. [default: tried]"),
-        Option(flag="--q", kind=int, domain=ACCELERATORS, help="Columns of the grid of processes. [default: tried]"),
-        Option(
-            flag="--cores", kind=float, domain=UNITS, help="Of the accelerator, for MCL-HPL. [default: by its chip]"
-        ),
-        Option(
-            flag="--words",
-            kind=float,
-            domain=UNITS,
-            help="64-bit words of its memory controllers, for MCL-HPL. [default: by its chip]",
-        ),
-        Option(flag="--cycles", kind=float, domain=UNITS, help="Of memory latency, for MCL-HPL. [default: 1029]"),
-        Option(
-            flag="--efficiency",
-            kind=float,
-            domain=PLAIN_SHARE,
-            default=1.0,
-            help="Share of the peak at which closed forms compute.",
-        ),
-        Option(flag="--curves", kind=bool, help="Show the rate of all three models over N."),
-        Option(
-            flag="--noise",
-            kind=float,
-            domain=NO_SPREAD,
-            help="Draw runs whose panels vary so much each, like 0.03; panel by panel only. [default: none]",
-        ),
-        Option(
-            flag="--machine-noise",
-            kind=float,
-            domain=NO_SPREAD,
-            default=0.02,
-            help="By how much products and links of one run vary in all its panels, with --noise.",
-        ),
-        Option(
-            flag="--figure",
-            kind=Path,
-            metavar="FILE",
-            help="Draw rates over N, or with --noise their distribution: .svg or .png.",
-        ),
-        Option(flag="--emit", kind=Path, metavar="FILE", help="Write the first choice as HPL.dat."),
-    )
+    calibrates: ClassVar[str] = "Fit the share of peak that a GPU family sustains in HPL. Takes half a minute."
+    plans: ClassVar[str] = "Find N, NB, P and Q for High-Performance Linpack, and predict the run."
+    fit_options: ClassVar[type[CalibrateQuestion]] = CalibrateHpl
+    plan_options: ClassVar[type[PlanApplicationQuestion]] = PlanHpl
     plan_words: ClassVar[tuple[str, ...]] = ()
     plan_width: ClassVar[int] = 100
 
@@ -141,9 +72,9 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
         """The rate that the benchmark printed."""
         return row.rate
 
-    def fitted(self, rows: CalibrationRows[HplMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(self, rows: CalibrationRows[HplMeasurement], catalogue: Catalogue, question: CalibrateHpl) -> Fit:
         """Constants of one family."""
-        return fit_hpl(options["family"], rows, catalogue)
+        return fit_hpl(question.family, rows, catalogue)
 
     def predicted(self, row: HplMeasurement, estimate: HplEstimate) -> RangedFigure:
         """The rate; of an entry of the TOP500 within the shares of its listed peak that entries of its family have.
@@ -208,31 +139,28 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> HplQuestion:
+    def space(self, system: Cluster, catalogue: Catalogue, question: PlanHpl) -> HplQuestion:
         """Every N, NB, P × Q, broadcast and depth worth trying."""
-        memory = options.get("memory", 0.85)
-        if options.get("noise") is not None and options.get("method", "panels") != "panels":
-            raise DescriptionError(
-                f"--noise is drawn for every panel, which --method {options['method']} does not follow"
-            )
-        host = 0.0 if options.get("host_memory") is None else parse(options["host_memory"], BYTES)
-        method = options.get("method", "panels")
+        memory, method = question.memory, question.method
+        if question.noise is not None and method != "panels":
+            raise DescriptionError(f"--noise is drawn for every panel, which --method {method} does not follow")
+        host = question.si("host_memory") or 0.0
         closed: dict[str, Any] = {"broadcasts": (Broadcast.RING_MODIFIED,), "depths": (1,)}
         machine, runs = hpl_runs(
             system,
             memory=memory,
             host=host,
-            blocks=options.get("nb") or BLOCKS,
-            order=options.get("n"),
-            rows=options.get("p"),
-            columns=options.get("q"),
+            blocks=question.nb or BLOCKS,
+            order=question.n,
+            rows=question.p,
+            columns=question.q,
             **({} if method == "panels" else closed),
         )
         constants = nearest_constants(catalogue.chip_file(system.chip.name).family)
-        if options.get("runs"):
+        if question.runs:
             if method != "panels":
                 raise DescriptionError(f"--runs tell what panels take, which --method {method} does not follow")
-            constants = constants_by_runs(constants, system, catalogue, Path(options["runs"]))
+            constants = constants_by_runs(constants, system, catalogue, Path(question.runs))
         return Question(
             candidates=runs,
             system=machine,
@@ -242,11 +170,11 @@ class HplApplication(Application[HplMeasurement, Hpl, ProcessGrid, HplConstants]
                 "memory": memory,
                 "host_memory": host,
                 "method": method,
-                **{name: options.get(name) for name in ("n", "p", "q", *CORE)},
-                "efficiency": options.get("efficiency", 1.0),
-                "curves": bool(options.get("curves")),
-                "noise": options.get("noise"),
-                "machine_noise": options.get("machine_noise", 0.02),
+                **{name: getattr(question, name) for name in ("n", "p", "q", *CORE)},
+                "efficiency": question.efficiency,
+                "curves": question.curves,
+                "noise": question.noise,
+                "machine_noise": question.machine_noise,
             },
         )
 

@@ -1,32 +1,70 @@
 """HPL-MxP as an application."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from volvelle.applications.contract import Application, Option, Planned, Question
+from volvelle.applications.contract import Application, Planned, Question
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.hpl.plan import given_grids, largest_order
 from volvelle.applications.hpl.power import power_line
 from volvelle.applications.hpl_mxp.constants import mxp_constants
-from volvelle.applications.hpl_mxp.estimator import FACTORS, MixedPrecisionHpl, MxpConstants, MxpEstimate
+from volvelle.applications.hpl_mxp.estimator import FACTORS, Kept, MixedPrecisionHpl, MxpConstants, MxpEstimate
 from volvelle.applications.hpl_mxp.fit import fit_mxp, stated_rate
 from volvelle.applications.hpl_mxp.rows import FILLED, MxpMeasurement, MxpQuestion, mxp_measurements, mxp_question
 from volvelle.applications.measured_table import CalibrationRows
 from volvelle.applications.range_evidence import RangeEvidence, error_told_by, machine_evidence
 from volvelle.applications.scores import Finding, RowValidation, heldout_systems
+from volvelle.base.option_kinds import Number, Words
+from volvelle.base.question import Option, option
 from volvelle.catalogue import Catalogue
-from volvelle.domains import ACCELERATORS, BLOCK, ORDER, PLAIN_SHARE
+from volvelle.domains import PLAIN_SHARE
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import RangedFigure
 from volvelle.mapping.process_grid import ProcessGrid
 from volvelle.quantities import FLOP_PER_SECOND, SECONDS, Quantity, percent, show
+from volvelle.questions.applications import (
+    BLOCKS_TO_TRY,
+    GRID_COLUMNS,
+    GRID_ROWS,
+    MEMORY_TO_FILL,
+    ORDER_OF_MATRIX,
+    CalibrateQuestion,
+    PlanApplicationQuestion,
+)
+from volvelle.questions.training import ELEMENT
 from volvelle.system.cluster import Cluster
 from volvelle.workload.families.hpl import Hpl
 
 BLOCKS = (1024, 2048, 2560, 3072, 4096)
 """Panels are wide: products in few bits are fast beside reading and writing the matrix."""
 MxpPlanned = Planned[Hpl, ProcessGrid, MxpConstants]
+
+
+class PlanMxp(PlanApplicationQuestion):
+    """Options of a plan of HPL-MxP."""
+
+    examples = ("--on frontier/73728 --fp64-matrix regenerated", "--on dgx-h200/16 --n 504832 --nb 3072 --p 4 --q 4")
+
+    element: str = option(
+        ELEMENT, kind=Words(("fp16", "bf16", "fp8")), help="Element type of the products.", default="fp16"
+    )
+    fp64_matrix: Kept = option(
+        Option(
+            "--fp64-matrix",
+            "Place of the FP64 matrix: GPU memory as far as it fits, host memory, or nowhere.",
+            kind=Words(("device", "host", "regenerated")),
+            group="Machine",
+        ),
+        default="device",
+    )
+    memory: float = option(
+        MEMORY_TO_FILL, help="Share of GPU memory that factors fill.", kind=Number(PLAIN_SHARE), default=FILLED
+    )
+    nb: Sequence[int] = option(BLOCKS_TO_TRY, default=(), usually="1024 to 4096")
+    n: int | None = option(ORDER_OF_MATRIX, default=None)
+    p: int | None = option(GRID_ROWS, default=None)
+    q: int | None = option(GRID_COLUMNS, default=None)
 
 
 class MxpApplication(Application[MxpMeasurement, Hpl, ProcessGrid, MxpConstants]):
@@ -37,33 +75,9 @@ class MxpApplication(Application[MxpMeasurement, Hpl, ProcessGrid, MxpConstants]
     unit: ClassVar[str] = "FLOP/s"
     quantity: ClassVar[Quantity | None] = FLOP_PER_SECOND
     figure: ClassVar[str] = "rate"
-    calibrates: ClassVar[str] = "How near to their peak families of accelerators get in it. Takes a few seconds."
-    plans: ClassVar[str] = "N, NB, P and Q for HPL-MxP, and what to expect of factorisation and refinement."
-    plan_options: ClassVar[tuple[Option, ...]] = (
-        Option(
-            flag="--element",
-            choices=("fp16", "bf16", "fp8"),
-            default="fp16",
-            help="Element type of the products.",
-        ),
-        Option(
-            flag="--fp64-matrix",
-            choices=("device", "host", "regenerated"),
-            default="device",
-            help="Where the matrix in double precision is: what fits the device, host memory, or nowhere.",
-        ),
-        Option(
-            flag="--memory",
-            kind=float,
-            domain=PLAIN_SHARE,
-            default=FILLED,
-            help="Share of memory that factors fill.",
-        ),
-        Option(flag="--nb", kind=int, domain=BLOCK, multiple=True, help="Blocks to consider. [default: 1024 to 4096]"),
-        Option(flag="--n", kind=int, domain=ORDER, help="Rows of the matrix. [default: the most that fit]"),
-        Option(flag="--p", kind=int, domain=ACCELERATORS, help="Rows of the grid of processes. [default: tried]"),
-        Option(flag="--q", kind=int, domain=ACCELERATORS, help="Columns of the grid of processes. [default: tried]"),
-    )
+    calibrates: ClassVar[str] = "Fit the share of peak that GPU families sustain in HPL-MxP. Takes a few seconds."
+    plans: ClassVar[str] = "Find N, NB, P and Q for HPL-MxP, and predict factorisation and refinement."
+    plan_options: ClassVar[type[PlanApplicationQuestion]] = PlanMxp
 
     rows = staticmethod(mxp_measurements)
     question = staticmethod(mxp_question)
@@ -76,7 +90,7 @@ class MxpApplication(Application[MxpMeasurement, Hpl, ProcessGrid, MxpConstants]
         """The rate that was printed."""
         return row.rate
 
-    def fitted(self, rows: CalibrationRows[MxpMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(self, rows: CalibrationRows[MxpMeasurement], catalogue: Catalogue, question: CalibrateQuestion) -> Fit:
         """Shares of the peak, and what panels cost."""
         return fit_mxp(rows, catalogue)
 
@@ -104,16 +118,16 @@ class MxpApplication(Application[MxpMeasurement, Hpl, ProcessGrid, MxpConstants]
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> MxpQuestion:
+    def space(self, system: Cluster, catalogue: Catalogue, question: PlanMxp) -> MxpQuestion:
         """Every N, NB and P × Q worth trying."""
-        memory, element = options.get("memory", FILLED), options.get("element", "fp16")
-        kept = options.get("fp64_matrix", "device")
+        memory, element, kept = question.memory, question.element, question.fp64_matrix
+        blocks = question.nb or BLOCKS
         constants = mxp_constants(catalogue.chip_file(system.chip.name).family, kept=kept)
         node = system.spans[-2] if len(system.dimensions) > 1 else 1
         runs = []
-        for rows, columns in given_grids(system, options.get("p"), options.get("q")):
-            for block in options.get("nb") or BLOCKS:
-                order = options.get("n")
+        for rows, columns in given_grids(system, question.p, question.q):
+            for block in blocks:
+                order = question.n
                 if order is None:
                     order = largest_order(system, rows * columns, memory=memory, block=block, word=FACTORS)
                 if order >= block:
@@ -121,7 +135,7 @@ class MxpApplication(Application[MxpMeasurement, Hpl, ProcessGrid, MxpConstants]
                     runs.append((Hpl(name=f"hpl-mxp-{order}", order=order, block=block, element=element), grid))
         if not runs:
             raise DescriptionError(
-                f"no block of {', '.join(map(str, options.get('nb') or BLOCKS))} fits {percent(memory, 0)} of the "
+                f"no block of {', '.join(map(str, blocks))} fits {percent(memory, 0)} of the "
                 f"memory of {system.name}, or the matrix asked for; take smaller blocks"
             )
         return Question(

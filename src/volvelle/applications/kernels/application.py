@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from volvelle.applications.scores import Finding, RowValidation
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator
 from volvelle.quantities import percent
+from volvelle.questions.applications import CalibrateQuestion
 
 _LIBRARY = "nccl"
 RANDOM_OPERANDS = ("trtllm", "sglang", _LIBRARY)
@@ -33,7 +34,7 @@ class SingleKernels(Application[KernelMeasurement, KernelWork, str, KernelConsta
     about: ClassVar[str] = "Single kernels against measured tables."
     unit: ClassVar[str] = "seconds a kernel"
     groups_are: ClassVar[str] = "kernels"
-    calibrates: ClassVar[str] = "Constants of kernels by chip, element type and software."
+    calibrates: ClassVar[str] = "Fit constants of kernels by GPU, element type and software."
 
     def rows(self, file: Path | None = None) -> MeasuredTable[KernelMeasurement]:
         """Published timings, or a file's."""
@@ -51,7 +52,9 @@ class SingleKernels(Application[KernelMeasurement, KernelWork, str, KernelConsta
         """Seconds."""
         return row.time
 
-    def fitted(self, rows: CalibrationRows[KernelMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(
+        self, rows: CalibrationRows[KernelMeasurement], catalogue: Catalogue, question: CalibrateQuestion
+    ) -> Fit:
         """Constants of every table."""
         return fit_kernels(rows, catalogue)
 

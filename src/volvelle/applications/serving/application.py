@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from volvelle.applications.contract import Application, Option, Question
+from volvelle.applications.contract import Application, Question
 from volvelle.applications.fitted_constants import Fit, FittedConstant
 from volvelle.applications.measured_table import CalibrationRows, MeasuredTable
 from volvelle.applications.scores import Finding, MeasuredCurve, RowValidation, ScoredRow
@@ -22,12 +22,16 @@ from volvelle.applications.serving.peers import peers_finding
 from volvelle.applications.serving.runs import ServingRun
 from volvelle.applications.serving.split.split_answer import errors_of_pools
 from volvelle.applications.serving.static_answer import interval, prediction_errors
+from volvelle.base.option_kinds import Words
+from volvelle.base.question import Option, option
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.engines import serving_engine
 from volvelle.errors import OutsideDomainError
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.result import Contribution, Estimate, Range, RangedFigure
 from volvelle.quantities import percent
+from volvelle.questions.applications import CalibrateQuestion, ValidateQuestion
+from volvelle.questions.serving_benchmarks import CalibrateServing
 from volvelle.system.cluster import Cluster
 from volvelle.workload.serving.loads import AbstractSteadyRate
 
@@ -84,6 +88,17 @@ def _range(run: ServingRun, measure: str, value: float) -> Range:
     return interval(value, errors[measure.removesuffix("_p99")])
 
 
+class ValidateServing(ValidateQuestion):
+    """Options of a validation of serving."""
+
+    kind: str | None = option(
+        Option(
+            "--kind", "Only tables of this kind, which also says how a file of yours is read.", kind=Words(tuple(KINDS))
+        ),
+        default=None,
+    )
+
+
 class ServingApplication(Application[ServingMeasurement, ServingRun, str, None]):
     """Time to the first token, time a token, latency of a batch and throughput, as published."""
 
@@ -92,23 +107,21 @@ class ServingApplication(Application[ServingMeasurement, ServingRun, str, None])
     unit: ClassVar[str] = "seconds, or tokens a second"
     quantity: ClassVar[None] = None
     groups_are: ClassVar[str] = "table, chip, engine and model"
-    calibrates: ClassVar[str] = "What engines add to their kernels. Takes some minutes."
-
-    validate_options: ClassVar[tuple[Option, ...]] = (
-        Option(
-            flag="--kind",
-            choices=tuple(KINDS),
-            help="Only tables of that kind; of a file, the kind that its columns are read as.",
-        ),
+    calibrates: ClassVar[str] = (
+        "Fit the time that engines add to their kernels, to published rows or to your own benchmark (--bench)."
     )
+
+    fit_options: ClassVar[type[CalibrateQuestion]] = CalibrateServing
+    validate_options: ClassVar[type[ValidateQuestion]] = ValidateServing
 
     def rows(self, file: Path | None = None) -> MeasuredTable[ServingMeasurement]:
         """Published figures, or a file's."""
         return serving_measurements(file)
 
-    def asked_rows(self, file: Path | None = None, **options: Any) -> MeasuredTable[ServingMeasurement]:
-        """Those of one kind of table, where that is asked for."""
-        return serving_measurements(file, kind=options.get("kind") or "")
+    def asked_rows(self, question: ValidateServing) -> MeasuredTable[ServingMeasurement]:
+        """Return the rows of one kind of table, where the question names one."""
+        file = None if question.data is None else Path(question.data)
+        return serving_measurements(file, kind=question.kind or "")
 
     def curves(self, validation: RowValidation) -> Sequence[MeasuredCurve]:
         """How full engines were, where all rows are of logs."""
@@ -153,7 +166,9 @@ class ServingApplication(Application[ServingMeasurement, ServingRun, str, None])
         """Figures are scored apart."""
         return {"measure": row.measure}
 
-    def fitted(self, rows: CalibrationRows[ServingMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(
+        self, rows: CalibrationRows[ServingMeasurement], catalogue: Catalogue, question: CalibrateQuestion
+    ) -> Fit:
         """Constants of every engine, and of its families of chips."""
         fits = fit_engines(rows.rows, catalogue)
         return Fit(

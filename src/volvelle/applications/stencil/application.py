@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from volvelle.applications.contract import Application, Option, Planned, Question
+from volvelle.applications.contract import Application, Planned, Question
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.grid_sides import grid_sides, scaled_grids
 from volvelle.applications.measured_table import CalibrationRows
@@ -15,6 +15,7 @@ from volvelle.applications.range_evidence import RangeEvidence, error_told_by, m
 from volvelle.applications.scores import Finding, PlannedCurves, RowValidation, heldout_systems
 from volvelle.applications.stencil.constants import stencil_constants
 from volvelle.applications.stencil.estimator import (
+    Kernel,
     Stencil,
     StencilConstants,
     StencilEstimate,
@@ -29,13 +30,44 @@ from volvelle.applications.stencil.rows import (
     stencil_question,
 )
 from volvelle.applications.stencil.scaling import BREAKS, GROWTHS, broken_at, layouts_of, scaled
+from volvelle.base.option_kinds import Switch, Words
+from volvelle.base.question import Option, option
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError
 from volvelle.estimators.result import RangedFigure
 from volvelle.quantities import BYTES, CELLS_PER_SECOND, FLOP_PER_SECOND, SECONDS, Quantity, percent, show
+from volvelle.questions.applications import GRID, CalibrateQuestion, PlanApplicationQuestion
+from volvelle.questions.pictures import FIGURE
+from volvelle.questions.training import ELEMENT
 from volvelle.system.cluster import Cluster
 
 StencilPlanned = Planned[Stencil, StencilLayout, StencilConstants]
+
+
+class PlanStencil(PlanApplicationQuestion):
+    """Options of a plan of a stencil."""
+
+    examples = ("2048 --on frontier/4096 --points 27", "4096x4096x2048 --on dgx-h100/64 --element fp32")
+
+    grid: str = option(GRID)
+    points: str = option(Option("--points", "Points of the stencil.", kind=Words(("7", "27"))), default="7")
+    element: str = option(ELEMENT, help="Element type of a cell.", kind=Words(("fp32", "fp64")), default="fp64")
+    kernel: Kernel = option(
+        Option(
+            "--kernel",
+            "Kernel that goes in blocks whose planes stay in cache, or plane after plane.",
+            kind=Words(("blocked", "plain")),
+            group="Software",
+        ),
+        default="blocked",
+    )
+    no_overlap: bool = option(
+        Option("--no-overlap", "Wait for halos before anything is computed.", kind=Switch(), group="Software"),
+        default=False,
+    )
+    figure: Path | None = option(
+        FIGURE, help="Draw weak and strong scaling efficiency over GPU counts: .svg or .png.", default=None
+    )
 
 
 class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout, StencilConstants]):
@@ -46,26 +78,9 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
     unit: ClassVar[str] = "cells a second"
     quantity: ClassVar[Quantity | None] = CELLS_PER_SECOND
     figure: ClassVar[str] = "cell_updates"
-    calibrates: ClassVar[str] = "What stencils make of memory bandwidth. Takes a second."
-    plans: ClassVar[str] = "How to cut a grid for a stencil, what a step takes, and how it scales."
-    plan_options: ClassVar[tuple[Option, ...]] = (
-        Option(flag="grid", help="GRID is a side, like 4096, or three of them, like 4096x4096x2048."),
-        Option(flag="--points", choices=("7", "27"), default="7", help="Points of the stencil."),
-        Option(flag="--element", choices=("fp32", "fp64"), default="fp64", help="Element type of a cell."),
-        Option(
-            flag="--kernel",
-            choices=("blocked", "plain"),
-            default="blocked",
-            help="In blocks whose planes stay in cache, or plane after plane.",
-        ),
-        Option(flag="--no-overlap", kind=bool, help="Wait for halos before anything is computed."),
-        Option(
-            flag="--figure",
-            kind=Path,
-            metavar="FILE",
-            help="Draw weak and strong scaling efficiency over accelerators: .svg or .png.",
-        ),
-    )
+    calibrates: ClassVar[str] = "Fit the share of memory bandwidth that stencils sustain. Takes a second."
+    plans: ClassVar[str] = "Find the best decomposition of a stencil's grid, the step time, and how it scales."
+    plan_options: ClassVar[type[PlanApplicationQuestion]] = PlanStencil
 
     rows = staticmethod(stencil_measurements)
     question = staticmethod(stencil_question)
@@ -78,7 +93,9 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
         """Cells a second."""
         return row.cell_updates
 
-    def fitted(self, rows: CalibrationRows[StencilMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(
+        self, rows: CalibrationRows[StencilMeasurement], catalogue: Catalogue, question: CalibrateQuestion
+    ) -> Fit:
         """Shares of a stream by kind of kernel."""
         return fit_stencil(rows, catalogue)
 
@@ -103,16 +120,10 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
 
     # -- plan ---------------------------------------------------------------------------------------------------
 
-    def space(self, system: Cluster, catalogue: Catalogue, **options: Any) -> StencilQuestion:
+    def space(self, system: Cluster, catalogue: Catalogue, question: PlanStencil) -> StencilQuestion:
         """Every way to cut the grid; with `scaling`, also what it does at other counts."""
-        work = Stencil(
-            grid=grid_sides(str(options["grid"])),
-            points=int(options.get("points", "7")),
-            element=options.get("element", "fp64"),
-        )
-        constants = stencil_constants(
-            kernel=options.get("kernel", "blocked"), overlap=not options.get("no_overlap", False)
-        )
+        work = Stencil(grid=grid_sides(question.grid), points=int(question.points), element=question.element)
+        constants = stencil_constants(kernel=question.kernel, overlap=not question.no_overlap)
         layouts = layouts_of(system.accelerators)
         candidates = tuple((work, layout) for layout in layouts)
         order = StencilModel(constants=constants).ranked_by(candidates, system)
@@ -129,14 +140,14 @@ class StencilApplication(Application[StencilMeasurement, Stencil, StencilLayout,
                 "kernel": constants.kernel,
                 "overlap": constants.overlap,
             },
-            worked_out=scaled(work, local, system, constants, catalogue) if options.get("scaling", True) else {},
+            worked_out=scaled(work, local, system, constants, catalogue) if question.scaling else {},
         )
 
-    def changes(self, problems: Sequence[str], **options: Any) -> Iterable[Iterable[Mapping[str, Any]]]:
+    def changes(self, problems: Sequence[str], question: PlanStencil) -> Iterable[Iterable[Mapping[str, Any]]]:
         """Yield single precision and smaller grids where memory is short, larger grids where cells are too few."""
-        if "memory" in problems and options.get("element", "fp64") == "fp64":
+        if "memory" in problems and question.element == "fp64":
             yield ({"element": "fp32"},)
-        yield scaled_grids(str(options["grid"]), smaller="memory" in problems)
+        yield scaled_grids(question.grid, smaller="memory" in problems)
 
     def evidence(self, asked: StencilQuestion) -> RangeEvidence:
         """Runs of systems that kernels of the same kind ran on, each told by the others."""

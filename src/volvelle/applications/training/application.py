@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from volvelle.applications.contract import Application, Option
+from volvelle.applications.contract import Application
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.measured_table import CalibrationRows, MeasuredTable
 from volvelle.applications.scores import Finding, RowValidation
@@ -17,15 +17,24 @@ from volvelle.applications.training.pairs import pair_findings
 from volvelle.applications.training.printed_memory import printed_findings
 from volvelle.applications.training.ran_or_failed import tried_findings
 from volvelle.applications.training.rows import TrainingQuestion, training_question
+from volvelle.base.option_kinds import Words
+from volvelle.base.question import option
 from volvelle.catalogue import Catalogue
 from volvelle.estimators.contract import Estimator
 from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.estimators.uncertainty import UnderUncertainty
 from volvelle.mapping.parallelism import ParallelMapping
+from volvelle.questions.applications import FAMILY, CalibrateQuestion
 from volvelle.workload.training import TrainingStep
 
 _SAMPLES = 32
 """Of the machine's uncertain numbers, for the range of each prediction."""
+
+
+class CalibrateTraining(CalibrateQuestion):
+    """Options of a fit of training steps."""
+
+    family: str = option(FAMILY, kind=Words(tuple(sorted(FAMILIES))), default="ampere")
 
 
 class Training(Application[TrainingMeasurement, TrainingStep, ParallelMapping, None]):
@@ -34,10 +43,8 @@ class Training(Application[TrainingMeasurement, TrainingStep, ParallelMapping, N
     word: ClassVar[str] = "training"
     about: ClassVar[str] = "Training steps against published runs."
     unit: ClassVar[str] = "seconds per step"
-    calibrates: ClassVar[str] = "How near to its peaks a family of chips gets in whole steps. Takes a minute."
-    fit_options: ClassVar[tuple[Option, ...]] = (
-        Option(flag="--family", choices=tuple(sorted(FAMILIES)), default="ampere", help="Family of chips."),
-    )
+    calibrates: ClassVar[str] = "Fit the share of peak that a GPU family sustains in whole steps. Takes a minute."
+    fit_options: ClassVar[type[CalibrateQuestion]] = CalibrateTraining
 
     rows = staticmethod(training_measurements)
     question = staticmethod(training_question)
@@ -50,9 +57,11 @@ class Training(Application[TrainingMeasurement, TrainingStep, ParallelMapping, N
         """Seconds a step."""
         return row.seconds
 
-    def fitted(self, rows: CalibrationRows[TrainingMeasurement], catalogue: Catalogue, **options: Any) -> Fit:
+    def fitted(
+        self, rows: CalibrationRows[TrainingMeasurement], catalogue: Catalogue, question: CalibrateTraining
+    ) -> Fit:
         """Constants of one family of chips."""
-        return fit_training(options["family"], rows, catalogue)
+        return fit_training(question.family, rows, catalogue)
 
     def findings(self, validation: RowValidation) -> Iterable[Finding]:
         """New rows, new releases, new sources; and whether runs that ran fit."""
@@ -73,7 +82,6 @@ class Layouts(Training):
     word: ClassVar[str] = "layouts"
     about: ClassVar[str] = "Whether the layout ranked first was the fastest."
     calibrates: ClassVar[str] = ""
-    fit_options: ClassVar[tuple[Option, ...]] = ()
 
     def rows(self, file: Path | None = None) -> MeasuredTable[TrainingMeasurement]:
         """Publications that time one model in many layouts; of a file all rows."""

@@ -2,22 +2,17 @@
 
 import click
 
-from volvelle.cli.application_commands import JSON
+from volvelle.cli.output import Json
+from volvelle.cli.question_command import command
 from volvelle.cli.waiting import waiting
-from volvelle.cli.words import Within
-from volvelle.domains import DRAWS, SEED
+from volvelle.questions.applications import OwnRunsValidationQuestion
 
 
-@click.command("calibration", short_help="How much a few own runs improve predictions, machine by machine.")
-@click.option("--draws", default=50, show_default=True, type=Within(DRAWS), help="Times that own runs are drawn.")
-@click.option("--seed", default=0, show_default=True, type=Within(SEED), help="Of the draws.")
-@JSON
-def validate_calibration(*, draws: int, seed: int, as_json: bool) -> None:
-    """Take every published machine of 8 runs and more as a user whose source the fit did not see.
+class _Output(Json):
+    pass
 
-    None, 1, 3 or 8 of its runs are drawn as its own, the rest is predicted. Machines of calibration sources are left
-    out of the fit in turn; held-out ones never were in it, and are told apart.
-    """
+
+def _run(question: OwnRunsValidationQuestion, output: _Output) -> None:
     from volvelle.applications.training.own_runs_scores import (  # noqa: PLC0415 - keeps start-up short
         published_corpus,
         validate_own_runs,
@@ -29,10 +24,13 @@ def validate_calibration(*, draws: int, seed: int, as_json: bool) -> None:
     )
 
     with waiting("predicting published runs"):
-        found = validate_own_runs(published_corpus(Catalogue()), draws=draws, seed=seed)
-    if as_json:
+        scores = validate_own_runs(published_corpus(Catalogue()), draws=question.draws, seed=question.seed)
+    if output.as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415 - not needed for text
 
-        click.echo(json_text("validate", scores_document(found)))
+        click.echo(json_text("validate", scores_document(scores)))
     else:
-        print_own_runs_scores(found)
+        print_own_runs_scores(scores)
+
+
+validate_calibration = command(OwnRunsValidationQuestion, _Output, _run)

@@ -7,6 +7,7 @@ from volvelle.applications.contract import AnyApplication, Planned
 from volvelle.applications.fitted_constants import Fit
 from volvelle.applications.scores import RowScore, RowValidation
 from volvelle.estimators.result import Estimate
+from volvelle.questions.applications import ValidateQuestion
 
 
 def _picked(value: object, *names: str) -> dict[str, object]:
@@ -14,9 +15,11 @@ def _picked(value: object, *names: str) -> dict[str, object]:
     return {name: getattr(value, name) for name in names}
 
 
-def validation_document(application: AnyApplication, validation: RowValidation, **options: Any) -> dict[str, object]:
+def validation_document(
+    application: AnyApplication, validation: RowValidation, question: ValidateQuestion | None = None
+) -> dict[str, object]:
     """Scores by split and publication, every row furthest off first, and rows that were not scored with reasons."""
-    shown = application.narrowed(validation, **options)
+    shown = application.narrowed(validation, question)
     figures = ("measured", "predicted", "low", "high", "error", "assumed", "outside_calibration", "violations")
     return {
         "application": application.word,

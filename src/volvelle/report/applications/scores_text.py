@@ -3,12 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from volvelle.applications.contract import AnyApplication
 from volvelle.applications.measured_table import Split
 from volvelle.applications.scores import Finding, RowScore, RowValidation
 from volvelle.quantities import Quantity, percent, show
+from volvelle.questions.applications import ValidateQuestion
 from volvelle.report.sheet import Sheet, markdown_of
 from volvelle.report.terminal import WIDTH, print_sheet, show_table, wide_console
 
@@ -85,12 +85,14 @@ def unscored_sheet(validation: RowValidation) -> Sheet:
     return Sheet(title="rows not scored", columns=("reason", *splits), rows=rows, numbers=frozenset(splits))
 
 
-def print_validation(application: AnyApplication, validation: RowValidation, *, worst: int, **options: Any) -> None:
+def print_validation(
+    application: AnyApplication, validation: RowValidation, question: ValidateQuestion | None = None, *, worst: int
+) -> None:
     """What the application finds, scores by split and by publication, the rows furthest off, and why some are not."""
     findings = tuple(application.findings(validation))
     for line in (line for finding in findings for line in finding.lines):
         wide_console().print(line)
-    shown = application.narrowed(validation, **options)
+    shown = application.narrowed(validation, question)
     scores = ((split, *score_cells(shown.overall(split))) for split in shown.splits)
     show_table("all rows", ("split",), SCORE_COLUMNS, scores)
     for sheet in group_sheets(shown, groups_are=application.groups_are, most=MOST_GROUPS).values():
@@ -120,11 +122,13 @@ def print_validation(application: AnyApplication, validation: RowValidation, *, 
         print_sheet(unscored_sheet(shown), most=WIDTH)
 
 
-def validation_markdown(application: AnyApplication, validation: RowValidation, **options: Any) -> str:
+def validation_markdown(
+    application: AnyApplication, validation: RowValidation, question: ValidateQuestion | None = None
+) -> str:
     """The tables of the documentation page."""
     lines = [line for finding in application.findings(validation) for line in finding.lines]
     lines += [""] if lines else []
-    shown = application.narrowed(validation, **options)
+    shown = application.narrowed(validation, question)
     for split, sheet in group_sheets(shown, groups_are=application.groups_are, most=MOST_GROUPS).items():
         name, _, kind = split.partition("_")
         blank = ("",) * (len(sheet.columns) - len(SCORE_COLUMNS) - 1)

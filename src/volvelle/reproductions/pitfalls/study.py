@@ -191,7 +191,8 @@ def _line(
 def _benchmark(word: str, printed: PrintedRate, catalogue: Catalogue) -> Item:
     """HPCG or HPL as ``volvelle plan`` has it on as many modules of Aurora."""
     model = application(word)
-    asked = model.space(catalogue.cluster(f"aurora/{printed.devices}"), catalogue)
+    system = catalogue.cluster(f"aurora/{printed.devices}")
+    asked = model.space(system, catalogue, model.plan_question(on=system))
     best = model.planner(asked).rank(asked.candidates, asked.system, top=1).first
     rate = best.figures()["rate"]
     assert rate.range is not None, "both models give a range"

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from volvelle.applications.contract import AnyApplication, Question
 from volvelle.applications.range_evidence import RangeEvidence
 from volvelle.applications.registry import application
 from volvelle.catalogue import Catalogue
@@ -19,10 +20,10 @@ from volvelle.system.cluster import Cluster
 _OPTIONS: Mapping[str, Callable[[WorkloadForm], dict[str, Any]]] = {
     "hpl": lambda form: {},
     "hpcg": lambda form: {},
-    "fft": lambda form: {"grid": form.size},
+    "fft": lambda form: {"grid": str(form.size)},
     "dlrm": lambda form: {"model": form.model, "batch": form.batch, "element": form.element},
     "hpl-mxp": lambda form: {**_element(form)},
-    "stencil": lambda form: {"grid": form.size, "points": str(form.points), "scaling": False, **_element(form)},
+    "stencil": lambda form: {"grid": str(form.size), "points": str(form.points), "scaling": False, **_element(form)},
 }
 """What the form of a study says, as options of the application's plan."""
 
@@ -65,7 +66,7 @@ def planned_evidence(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue)
     """What the range of such a workload rests on, as a plan of it says; None: it has none."""
     assert form.run is not None, "checked when read"
     planning = application(form.run)
-    return planning.evidence(planning.space(cluster, catalogue, **_OPTIONS[form.run](form)))
+    return planning.evidence(_asked(form, planning, cluster, catalogue))
 
 
 def _planned(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue) -> Estimate[Any, Any] | None:
@@ -73,8 +74,16 @@ def _planned(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue) -> Esti
     assert form.run is not None, "checked when read"
     planning = application(form.run)
     try:
-        asked = planning.space(cluster, catalogue, **_OPTIONS[form.run](form))
+        asked = _asked(form, planning, cluster, catalogue)
         ranking = planning.planner(asked).rank(asked.candidates, asked.system, top=1)
     except VolvelleError as error:
         raise type(error)(f"workload {form.called!r}: {error}") from None
     return ranking.best[0] if ranking.best else None
+
+
+def _asked(
+    form: WorkloadForm, planning: AnyApplication, cluster: Cluster, catalogue: Catalogue
+) -> Question[Any, Any, Any]:
+    """Return what a plan of the workload tries."""
+    assert form.run is not None, "checked when read"
+    return planning.space(cluster, catalogue, planning.plan_question(on=cluster, **_OPTIONS[form.run](form)))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, sqrt
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from volvelle.applications.own_factor import OwnFactor
 from volvelle.applications.own_machine import with_own_links
 from volvelle.applications.training.own_runs import OwnFit, fit_own, shapes_of
 from volvelle.applications.training.stack_fit import errors_and_slopes, shipped_logs
+from volvelle.base.python_function import asks
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.own_calibrations import (
     KeptLinpack,
@@ -24,16 +25,15 @@ from volvelle.catalogue.own_calibrations import (
     write_calibration,
 )
 from volvelle.catalogue.own_spread import own_runs_spread, spread_of, typical_slopes
-from volvelle.domains import SEQUENCES, WIDTH, within_domains
 from volvelle.errors import DescriptionError
 from volvelle.estimators.factored import CONSTANTS, NETWORK, WIDE, felt_variance, run_variance
 from volvelle.estimators.question_error import step_error
 from volvelle.interchange.logs.logged import Log
 from volvelle.interchange.logs.readers import read_log
 from volvelle.mapping.axis_shardings import EXPERT_DIM
+from volvelle.questions.own_runs import CalibrateFromQuestion
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.command_words import in_command_words
-from volvelle.verbs.named import Folder, Model, catalogue_of
+from volvelle.verbs.named import Model, catalogue_of
 from volvelle.verbs.own_runs.figures import OwnMemory, own_linpack, own_memory, own_power, own_products, own_ran
 from volvelle.verbs.own_runs.questions import OwnRun, own_run, same_machine
 from volvelle.workload.elements import element_bytes
@@ -145,34 +145,22 @@ def _mean_error(errors: Table) -> float:
     return float(np.mean(np.abs(np.expm1(-errors))))
 
 
-@in_command_words
-@within_domains
-def calibrate_from(
-    logs: Sequence[Path | str],
-    *,
-    on: str,
-    model: Model | None = None,
-    batch: Annotated[int | None, SEQUENCES] = None,
-    sequence: Annotated[int | None, WIDTH] = None,
-    element: str | None = None,
-    stack: str | None = None,
-    save: Path | str | None = None,
-    catalogue: Folder = None,
-    **choices: Any,
-) -> Calibrated:
-    """Constants of a machine from logs of one's own, drawn towards what published runs say.
+@asks(CalibrateFromQuestion)
+def calibrate_from(question: CalibrateFromQuestion) -> Calibrated:
+    """Return the constants of a machine from logs of your own, drawn towards what published runs imply.
 
-    `logs` are files of benchmarks and training runs, each recognised by what it holds. `on` is the machine: with a
-    number of chips (``dgx-h100/64``), or without one where each log says its own. What a log says of its model, batch
-    and layout is taken from it; what it does not say is told here. `save` is the file to write, for ``--calibrated``.
+    `logs` are files of benchmarks and training runs, each recognised by its content. `on` is the machine, with a number
+    of GPUs (``dgx-h100/64``), or without one if each log states its own. Model, batch and layout come from the log;
+    state here what a log does not. `save` is the file to write, which ``--calibrated`` reads.
     """
-    if not logs:
+    if not question.logs:
         raise DescriptionError("no log is given; give one file or several")
-    known = catalogue_of(catalogue)
-    read = tuple(read_log(Path(file)) for file in logs)
-    told = {"batch": batch, "sequence": sequence, "element": element, "stack": stack or None, **choices}
+    on, known = question.on, catalogue_of(question.catalogue)
+    read = tuple(read_log(Path(file)) for file in question.logs)
+    told = {name: getattr(question, name) for name in ("batch", "sequence", "element")}
+    told |= {"stack": question.stack or None, **question.layout}
     links = tuple(_links(read, on, known))
-    runs, unasked = _asked(read, on, model, told, known)
+    runs, unasked = _asked(read, on, question.model, told, known)
     runs = [_over(one, links) for one in runs]
     cluster = same_machine(runs) if runs else known.cluster(on) if "/" in on else known.node(on)
     errors: Table = np.zeros(0)
@@ -184,7 +172,7 @@ def calibrate_from(
         errors=errors,
         fit=None,
         links=links,
-        products=own_products([row for log in read for row in log.gemms], cluster, element),
+        products=own_products([row for log in read for row in log.gemms], cluster, question.element),
         linpack=own_linpack(read, on, known),
         power=own_power(runs),
         memory=own_memory(runs),
@@ -194,10 +182,10 @@ def calibrate_from(
     if found.fit is None and not found.links and found.linpack is None:
         why = "; ".join(f"{place}: {reason}" for place, reason in unasked) or _refusals(read)
         raise DescriptionError(f"nothing can be learned from {', '.join(log.file for log in read)}: {why}")
-    if save is None:
+    if question.save is None:
         return found
-    write_calibration(found.file, Path(save))
-    return replace(found, saved=Path(save))
+    write_calibration(found.file, Path(question.save))
+    return replace(found, saved=Path(question.save))
 
 
 def _over(one: OwnRun, links: Sequence[OwnLink]) -> OwnRun:
@@ -317,7 +305,7 @@ def _links(logs: Sequence[Log], on: str, catalogue: Catalogue) -> list[OwnLink]:
             ranks = row.ranks or (int(count) if slash else 0)
             if ranks < 2:
                 raise DescriptionError(
-                    f"{log.file}, line {row.line}: how many ranks took part is not said; give --on {template}/N"
+                    f"{log.file}, line {row.line}: it does not state the number of ranks; give --on {template}/N"
                 )
             if slash and row.ranks and row.ranks > int(count):
                 raise DescriptionError(

@@ -66,15 +66,15 @@ def own_run(
     chips = settings.get("chips")
     if slash and chips is not None and int(count) != chips:
         raise DescriptionError(
-            f"{logged.place}: it ran on {chips} chips, and --on says {count}; give the machine that it ran on, or "
+            f"{logged.place}: it ran on {chips} chips, which is not --on {on}; give the machine that it ran on, or "
             f"{template} alone to take the number from each log"
         )
     if not slash and chips is None:
-        return f"how many chips it ran on is not said: give --on {template}/N"
+        return f"the log does not state the number of chips: give --on {template}/N"
     number = int(str(chips)) if chips is not None else int(count)
     missing = [name for name in ("batch",) if name not in settings]
     if missing and _batch_by_clock(logged, settings, number) is None:
-        return "the global batch is not said: give --batch"
+        return "the log does not state the global batch: give --batch"
     shape = _shape(logged, model, catalogue)
     if isinstance(shape, str):
         return shape
@@ -84,7 +84,7 @@ def own_run(
     if missing:
         batch = _batch_by_clock(logged, {**settings, "sequence": sequence}, number)
         if batch is None:
-            return "the global batch is not said: give --batch"
+            return "the log does not state the global batch: give --batch"
         settings["batch"] = batch
         notes.append(f"a batch of {batch}, by the times of its lines")
     batch = int(str(settings["batch"]))
@@ -152,8 +152,8 @@ def _agreed(logged: LoggedRun, said: Mapping[str, object], told: Mapping[str, An
         if name in said and name != "stack" and said[name] != word:
             flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
             raise DescriptionError(
-                f"{logged.place}: it ran with {flag} {said[name]}, and {word} is told; leave the option out, or give "
-                f"the log that it belongs to"
+                f"{logged.place}: it ran with {flag} {said[name]}, and the question states {word}; leave that out, "
+                f"or give the log that it belongs to"
             )
         found[name] = word
     return found
@@ -183,11 +183,11 @@ def _shape(logged: LoggedRun, model: Model | None, catalogue: Catalogue) -> Tran
         return shape
     needed = ("layers", "hidden", "heads")
     if not all(name in stated for name in needed):
-        return "which model ran is not said: give --model with a name or a config.json"
+        return "the log does not name the model: give --model, a name or a config.json"
     hidden, heads = stated["hidden"], stated["heads"]
     sequence = run_settings(logged).get("sequence")
     if "vocabulary" not in stated or sequence is None:
-        return "the log says neither vocabulary nor sequence: give --model with a name or a config.json"
+        return "the log has neither vocabulary nor sequence: give --model, a name or a config.json"
     ffn = stated.get("ffn", 4 * hidden)
     experts = None
     if stated.get("experts", 0) > 1:

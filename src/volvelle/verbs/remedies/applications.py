@@ -3,40 +3,36 @@
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-from volvelle.applications.contract import AnyApplication, Option, Planned
+from volvelle.applications.contract import AnyApplication, Planned
+from volvelle.base.question import Option
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError
 from volvelle.estimators.contract import Ranking
+from volvelle.questions.applications import OWN_REPORTS, PlanApplicationQuestion
+from volvelle.system.cluster import Cluster
+from volvelle.verbs.named import catalogue_of
 from volvelle.verbs.remedies.tried import first_of_each, larger_machines, smaller_machines
 
 _SECONDS = 4.0
 """Seconds after which no further change is tried."""
 _MOST = 4
 """Remedies that are offered."""
+_SHARED = {part.name for part in PlanApplicationQuestion.options()}
+"""Fields that every application has."""
 
 
-def planned(
-    application: AnyApplication,
-    system: str,
-    catalogue: Catalogue,
-    options: Mapping[str, Any],
-    *,
-    top: int,
-    folder: Path | None = None,
-) -> Planned[Any, Any, Any]:
+def planned(application: AnyApplication, question: PlanApplicationQuestion) -> Planned[Any, Any, Any]:
     """Return the plan of an application; where nothing can run, with the remedies that were tried and work.
 
     The violations of a plan that cannot run name the remedies. An error of a question that has no plan ends in them.
-    `folder` is the catalogue folder that the question named, for remedies that are whole commands.
     """
-    asked = _Asked(application=application, system=system, catalogue=catalogue, options=options, folder=folder)
+    asked = _Asked(application=application, question=question, catalogue=catalogue_of(question.catalogue))
     try:
-        found = asked.plan(top=top)
+        found = asked.plan()
     except (MappingError, OutsideDomainError) as error:
         raise _with_remedies(error, asked.remedies()) from None
     except DescriptionError as error:
@@ -64,23 +60,27 @@ class _Asked:
     """A question to the command ``plan APPLICATION``."""
 
     application: AnyApplication
-    system: str
+    question: PlanApplicationQuestion
     catalogue: Catalogue
-    options: Mapping[str, Any]
-    folder: Path | None = None
     typed: str = ""
     """The change that made this question of another: options, or the whole command where an argument changes."""
 
-    def plan(self, *, top: int) -> Planned[Any, Any, Any]:
+    @property
+    def system(self) -> Cluster:
+        """The machine."""
+        on = self.question.on
+        return on if isinstance(on, Cluster) else self.catalogue.cluster(on)
+
+    def plan(self) -> Planned[Any, Any, Any]:
         """Return the candidates in order."""
-        asked = self.application.space(self.catalogue.cluster(self.system), self.catalogue, **self.options)
+        asked = self.application.space(self.system, self.catalogue, self.question)
         start = time.perf_counter()
-        ranking = self.application.planner(asked).rank(asked.candidates, asked.system, top=top)
+        ranking = self.application.planner(asked).rank(asked.candidates, asked.system, top=self.question.top)
         return Planned(asked=asked, ranking=ranking, seconds=time.perf_counter() - start)
 
     def runs(self) -> bool:
         """Return whether any candidate can run; other counts of accelerators are not looked at."""
-        return bool(replace(self, options={**self.options, "scaling": False}).plan(top=1).ranking.best)
+        return bool(replace(self, question=self.question.changed(scaling=False, top=1)).plan().ranking.best)
 
     def remedies(self, names: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the changes that work; `names` are those of the violations, empty where the question was an error."""
@@ -89,63 +89,42 @@ class _Asked:
 
     def _groups(self, names: Sequence[str]) -> Iterator[Iterable["_Asked"]]:
         """Yield groups of changed questions, of each of which the first that works is offered."""
-        application, accelerators = self.application, self.catalogue.cluster(self.system).accelerators
-        for option in _given(application, self.options):
-            yield [self._changed({option.name: _unset(option)})]
+        machine, accelerators = self.system.name, self.system.accelerators
+        for part in _given(self.question):
+            yield [self._changed({part.name: part.default})]
         if not names or "memory" in names:
-            yield map(self._on, larger_machines(self.system, accelerators))
+            yield map(self._on, larger_machines(machine, accelerators))
         if "memory" not in names:
-            yield map(self._on, smaller_machines(self.system, accelerators))
-        for group in application.changes(names, **self.options):
+            yield map(self._on, smaller_machines(machine, accelerators))
+        for group in self.application.changes(names, self.question):
             yield map(self._changed, group)
 
     def _on(self, machine: str) -> "_Asked":
-        return replace(self, system=machine, typed=f"--on {machine}")
+        question = self.question.changed(on=machine)
+        return replace(self, question=question, typed=_words(type(question).option_named("on"), machine))
 
     def _changed(self, other: Mapping[str, Any]) -> "_Asked":
-        changed = replace(self, options={**self.options, **other})
-        by_name = {option.name: option for option in self.application.plan_options}
-        if not all(by_name[name].flag.startswith("-") for name in other):
-            return replace(changed, typed=changed._command())
+        question = self.question.changed(**other)
+        parts = [type(question).option_named(name) for name in other]
+        if any(part.is_argument for part in parts):
+            return replace(self, question=question, typed=question.command)
         words = []
-        for name, value in other.items():
-            option = by_name[name]
-            left_out = value == _unset(option)
-            typed = shlex.join(_words(option, self.options[name] if left_out else value))
+        for part, value in zip(parts, other.values(), strict=True):
+            left_out = value == part.default
+            typed = _words(part, getattr(self.question, part.name) if left_out else value)
             words.append(f"without {typed}" if left_out else typed)
-        return replace(changed, typed=" ".join(words))
-
-    def _command(self) -> str:
-        """Return the whole command."""
-        own = self.application.plan_options
-        arguments = [str(self.options[option.name]) for option in own if not option.flag.startswith("-")]
-        given = [word for option in _given(self.application, self.options, files=True) for word in self._words(option)]
-        folder = [] if self.folder is None else ["--catalogue", str(self.folder)]
-        return shlex.join(["volvelle", "plan", self.application.word, *arguments, "--on", self.system, *given, *folder])
-
-    def _words(self, option: Option) -> list[str]:
-        return _words(option, self.options[option.name])
+        return replace(self, question=question, typed=" ".join(words))
 
 
-def _given(application: AnyApplication, options: Mapping[str, Any], *, files: bool = False) -> Iterator[Option]:
-    """Yield the options that were given; without `files` those whose value is no file."""
-    for option in application.plan_options:
-        file = option.kind is Path or option.flag == "--runs"
-        given = option.flag.startswith("-") and options.get(option.name) not in (None, _unset(option))
-        if given and (files or not file):
-            yield option
+def _given(question: PlanApplicationQuestion) -> Iterator[Option]:
+    """Yield the application's options that were given, as they are declared, without arguments and files."""
+    given = {part.name: part for part, _ in question.given() if part.name not in _SHARED and not part.is_argument}
+    for declared in fields(question):
+        part = given.get(declared.name)
+        if part is not None and not (part.writes or part.reads_file or part.flag == OWN_REPORTS.flag):
+            yield part
 
 
-def _unset(option: Option) -> Any:
-    """Return the value of an option that is left out."""
-    if option.multiple:
-        return ()
-    return False if option.kind is bool else option.default
-
-
-def _words(option: Option, value: Any) -> list[str]:
-    """Return one option with its value as words of a command line."""
-    if option.kind is bool:
-        return [option.flag]
-    values = value if option.multiple else (value,)
-    return [word for one in values for word in (option.flag, str(one))]
+def _words(part: Option, value: Any) -> str:
+    """Return an option with its value as it is typed."""
+    return shlex.join(part.typed(value))

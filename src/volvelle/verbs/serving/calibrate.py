@@ -1,21 +1,21 @@
 """Constants of a serving engine from one's own benchmark: read, replayed, fitted, and saved as an engine file."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from volvelle.applications.serving.instance import Instance
+from volvelle.base.python_function import asks
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.aliases import hub_model
 from volvelle.catalogue.engine_files import EngineFile, write_engine_file
-from volvelle.domains import DEGREE, ENGINE_SEQUENCES, SHARE, STEP_BUDGET, within_domains
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.interchange.bench_results.readers import read_results
 from volvelle.interchange.bench_results.result import BenchResult
+from volvelle.questions.serving_benchmarks import BenchmarkQuestion
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.command_words import in_command_words
-from volvelle.verbs.named import Folder, Machine, catalogue_of
+from volvelle.verbs.named import catalogue_of
 from volvelle.verbs.serving.checkpoint import with_weights
 from volvelle.verbs.serving.question import ServingQuestion
 
@@ -67,68 +67,37 @@ class ServingCalibration:
         )
 
 
-@in_command_words
-@within_domains
-def calibrate_serving(
-    bench: Sequence[Path | str],
-    *,
-    on: Machine,
-    model: str | None = None,
-    engine: str | None = None,
-    version: str | None = None,
-    weights: str | None = None,
-    kv: str | None = None,
-    tensor: Annotated[int | None, DEGREE] = None,
-    pipeline: Annotated[int | None, DEGREE] = None,
-    expert: Annotated[int | None, DEGREE] = None,
-    data: Annotated[int | None, DEGREE] = None,
-    max_batched_tokens: Annotated[int | None, STEP_BUDGET] = None,
-    max_seqs: Annotated[int | None, ENGINE_SEQUENCES] = None,
-    memory_share: Annotated[str | float | None, SHARE] = None,
-    save: Path | str | None = None,
-    catalogue: Folder = None,
-    told: Callable[[str], None] = lambda line: None,
-) -> ServingCalibration:
-    """Constants of an engine, fitted to runs of a benchmark of one's own and to nothing else.
+@asks(BenchmarkQuestion)
+def calibrate_serving(question: BenchmarkQuestion) -> ServingCalibration:
+    """Return constants of an engine, fitted to results of your own benchmark and to nothing else.
 
     `bench` are results of ``vllm bench serve --save-result`` (better with ``--save-detailed``), of SGLang's
-    ``bench_serving`` or of AIPerf, all of one model on one server. What files do not say must be told: the machine, and
-    the layout and settings of the server as `serve` takes them. `save` is the engine file to write, that
-    ``serve(engine=…)`` takes.
+    ``bench_serving`` or of AIPerf, all of one model on one server. State what the files do not: the machine, and the
+    layout and settings of the server as `serve` has them. `save` is the engine file to write, which
+    ``serve(engine=…)`` reads.
     """
-    known = catalogue_of(catalogue)
-    if not bench:
+    known = catalogue_of(question.catalogue)
+    if not question.bench:
         raise DescriptionError("no result of a benchmark is given; give --bench with one file or several")
-    results = tuple(result for file in bench for result in read_results(Path(file)))
-    given = {
-        "engine": engine,
-        "version": version,
-        "weights": weights,
-        "kv": kv,
-        "tensor": tensor,
-        "pipeline": pipeline,
-        "expert": expert,
-        "data": data,
-        "max_batched_tokens": max_batched_tokens,
-        "max_seqs": max_seqs,
-        "memory_share": None if memory_share is None else SHARE.read(memory_share, "memory_share"),
-    }
+    results = tuple(result for file in question.bench for result in read_results(Path(file)))
+    names = ("engine", "version", "weights", "kv", "tensor", "pipeline", "expert", "max_batched_tokens", "max_seqs")
+    given = {name: getattr(question, name) for name in names}
+    given |= {"data": question.ranks, "memory_share": question.si("memory_share")}
     said = _agreed(results, {name: value for name, value in given.items() if value is not None})
-    cluster = on if isinstance(on, Cluster) else known.cluster(on)
+    cluster = question.on if isinstance(question.on, Cluster) else known.cluster(question.on)
     _check_chip(results, cluster, known)
-    question = _question(_model(results, model, known), cluster, said)
-    shape = known.model(question.model)
-    question = with_weights(
-        question, None if said.get("weights") is None else str(said["weights"]), known, shape, cluster
-    )
-    instance = question.instance(known, shape, cluster)
+    server = _question(_model(results, question.model, known), cluster, said)
+    shape = known.model(server.model)
+    weights = None if said.get("weights") is None else str(said["weights"])
+    server = with_weights(server, weights, known, shape, cluster)
+    instance = server.instance(known, shape, cluster)
     _check_version(said.get("version"), instance, results)
-    fit = _fit(results, instance, told)
-    found = ServingCalibration(question=question, instance=instance, cluster=cluster, results=results, fit=fit)
-    if save is None:
+    fit = _fit(results, instance, question.told or (lambda line: None))
+    found = ServingCalibration(question=server, instance=instance, cluster=cluster, results=results, fit=fit)
+    if question.save is None:
         return found
-    write_engine_file(found.file, Path(save))
-    return replace(found, saved=Path(save))
+    write_engine_file(found.file, Path(question.save))
+    return replace(found, saved=Path(question.save))
 
 
 def _fit(results: tuple[BenchResult, ...], instance: Instance, told: Callable[[str], None]) -> "BenchFit":
@@ -191,8 +160,7 @@ def _model(results: tuple[BenchResult, ...], given: str | None, catalogue: Catal
     if wanted is None:
         called = results[0].model or "nothing"
         raise DescriptionError(
-            f"{results[0].place} calls its model {called!r}, which the catalogue does not know; say which it is with "
-            f"--model"
+            f"{results[0].place} calls its model {called!r}, which is not in the catalogue; name it by --model"
         )
     return wanted
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from volvelle import DescriptionError
-from volvelle.applications.hpcg.application import HPCG
+from volvelle.applications.hpcg.application import HPCG, PlanHpcg
 from volvelle.applications.hpcg.constants import hpcg_factors
 from volvelle.applications.hpcg.estimator import Hpcg, HpcgFactors, HpcgModel
 from volvelle.applications.hpcg.own_runs import own_factors
@@ -70,8 +70,8 @@ def test_a_plan_takes_runs_and_says_so(tmp_path: Path, catalogue: Catalogue) -> 
         "Final Summary::HPCG result is VALID with a GFLOP/s rating of=1700.0\n"
     )
     cluster = catalogue.cluster("aurora/4608")
-    alone = HPCG.space(cluster, catalogue)
-    known = HPCG.space(cluster, catalogue, runs=str(report), run_devices=6)
+    alone = HPCG.space(cluster, catalogue, PlanHpcg(on=cluster))
+    known = HPCG.space(cluster, catalogue, PlanHpcg(on=cluster, runs=str(report), run_devices=6))
     assert known.calibration.solver.value < alone.calibration.solver.value
     assert not alone.calibration.own
     assert "1 own run of mine.txt" in known.calibration.own

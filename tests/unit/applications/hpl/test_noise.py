@@ -12,6 +12,7 @@ from volvelle.applications.hpl.application import HPL
 from volvelle.applications.hpl.constants import hpl_constants
 from volvelle.applications.hpl.noise import NoisyRuns, noisy_runs
 from volvelle.applications.hpl.panels import PanelByPanel, exposed_of
+from volvelle.applications.hpl.questions import PlanHpl
 from volvelle.cli import _volvelle
 from volvelle.errors import DescriptionError
 from volvelle.laws.hpl.panels import noisy_time
@@ -90,4 +91,4 @@ def test_the_distribution_is_told_and_drawn(tmp_path: Path) -> None:
 
 def test_noise_is_refused_where_no_panels_are_followed() -> None:
     with pytest.raises(DescriptionError, match="--noise is drawn for every panel"):
-        HPL.space(CLUSTER, Catalogue(), method="layered", noise=0.1)
+        HPL.space(CLUSTER, Catalogue(), PlanHpl(on=CLUSTER, method="layered", noise=0.1))

@@ -13,6 +13,7 @@ from volvelle.applications.hpl.constants import nearest_constants
 from volvelle.applications.hpl.own_runs import constants_by_runs
 from volvelle.applications.hpl.panels import HplConstants, PanelByPanel
 from volvelle.applications.hpl.plan import hpl_runs
+from volvelle.applications.hpl.questions import PlanHpl
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.own_calibrations import read_calibration
 from volvelle.laws.hpl.closed_form import hpl_work
@@ -81,7 +82,8 @@ def test_a_plan_takes_reports_or_what_was_kept_of_them_alike(tmp_path: Path, cat
     assert found.linpack is not None
     assert found.fit is None
     machine = catalogue.cluster("dgx-a100/64")
-    by_report, by_file = (HPL.space(machine, catalogue, runs=str(file)).calibration for file in (log_file, kept))
+    questions = (PlanHpl(on=machine, runs=str(file)) for file in (log_file, kept))
+    by_report, by_file = (HPL.space(machine, catalogue, question).calibration for question in questions)
     assert by_file.own_rate == pytest.approx(by_report.own_rate, rel=1e-5)
     assert by_file.error == pytest.approx(by_report.error, rel=1e-3)
     assert read_calibration(kept).linpack is not None
@@ -91,7 +93,7 @@ def test_what_was_learned_of_one_chip_is_not_taken_for_another(tmp_path: Path, c
     kept = tmp_path / "mine.yaml"
     calibrate_from([report(tmp_path, catalogue, 0.9)], on="dgx-a100", save=kept)
     with pytest.raises(DescriptionError, match="h100-sxm"):
-        HPL.space(catalogue.cluster("dgx-h100/8"), catalogue, runs=str(kept))
+        HPL.space(catalogue.cluster("dgx-h100/8"), catalogue, PlanHpl(on="dgx-h100/8", runs=str(kept)))
 
 
 def test_more_processes_than_the_machine_has_chips_are_refused(tmp_path: Path, catalogue: Catalogue) -> None:
@@ -100,8 +102,9 @@ def test_more_processes_than_the_machine_has_chips_are_refused(tmp_path: Path, c
 
 
 def test_closed_forms_take_no_own_runs(tmp_path: Path, catalogue: Catalogue) -> None:
+    question = PlanHpl(on="dgx-a100/8", runs="HPL.out", method="layered")
     with pytest.raises(DescriptionError, match="--method layered"):
-        HPL.space(catalogue.cluster("dgx-a100/8"), catalogue, runs="HPL.out", method="layered")
+        HPL.space(catalogue.cluster("dgx-a100/8"), catalogue, question)
 
 
 def test_a_log_of_something_else_says_what_it_is_and_hpcg_where_it_is_taken(catalogue: Catalogue) -> None:

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from volvelle import Catalogue
 from volvelle.applications.contract import Planned
 from volvelle.applications.hpl.application import HPL
+from volvelle.applications.hpl.questions import PlanHpl
 from volvelle.applications.hpl.told import METHODS
 from volvelle.cli import _volvelle
 from volvelle.errors import DescriptionError, MappingError, OutsideDomainError
@@ -46,9 +47,9 @@ def test_the_equivalent_core_is_said_and_may_be_ones_own() -> None:
 def test_a_run_that_the_machine_has_no_room_for_is_refused_by_name() -> None:
     machine = CATALOGUE.cluster("dgx-h100/64")
     with pytest.raises(MappingError, match="--p 16 and --q 8 asks for 128 processes"):
-        HPL.space(machine, CATALOGUE, p=16, q=8)
+        HPL.space(machine, CATALOGUE, PlanHpl(on=machine, p=16, q=8))
     with pytest.raises(DescriptionError, match="--n is 64, fewer rows than a block"):
-        HPL.space(machine, CATALOGUE, n=64, nb=(512,))
+        HPL.space(machine, CATALOGUE, PlanHpl(on=machine, n=64, nb=(512,)))
 
 
 def test_a_side_that_is_left_away_is_as_long_as_the_machine_allows() -> None:
@@ -75,7 +76,7 @@ def test_any_cluster_with_double_precision_answers_all_methods_within_a_second(e
         cluster = CATALOGUE.cluster(f"{name}/{CATALOGUE.cluster_file(name).default_count or 1152}")
         for method in METHODS:
             start = time.process_time()
-            asked = HPL.space(cluster, CATALOGUE, method=method)
+            asked = HPL.space(cluster, CATALOGUE, PlanHpl(on=cluster, method=method))
             try:
                 cluster.chip.matrix_rate("fp64")
             except OutsideDomainError:

@@ -168,8 +168,8 @@ def test_runs_of_a_study_are_the_plans_of_their_commands() -> None:
     form = {"name": "runs", "workloads": works, "system": "dgx-h100/32", "axes": {"accelerators": [32]}}
     found = Evaluator(study=read_study({**form, "objectives": ["time"]})).rows(0, 1).columns
     machine = Catalogue().cluster("dgx-h100/32")
-    for asked, options in ((STENCIL, {"grid": 1024, "points": "27"}), (HPL_MXP, {})):
-        question = asked.space(machine, Catalogue(), **options)
+    for asked, options in ((STENCIL, {"grid": "1024", "points": "27"}), (HPL_MXP, {})):
+        question = asked.space(machine, Catalogue(), asked.plan_question(on=machine, **options))
         best = asked.planner(question).rank(question.candidates, question.system, top=1).best[0]
         assert found[f"time.{asked.word}"][0] == pytest.approx(best.time, rel=1e-12)
 

@@ -18,8 +18,8 @@ from volvelle.verbs.explore import explore
 RUNS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"run": "hpl"}, {}),
     ({"run": "hpcg"}, {}),
-    ({"run": "fft", "size": 512}, {"grid": 512}),
-    ({"run": "stencil", "size": 512, "points": 7}, {"grid": 512, "scaling": False}),
+    ({"run": "fft", "size": 512}, {"grid": "512"}),
+    ({"run": "stencil", "size": 512, "points": 7}, {"grid": "512", "scaling": False}),
     ({"run": "hpl-mxp"}, {}),
     ({"run": "dlrm", "model": "dcnv2-mlperf", "batch": 65536, "element": "fp16"}, {"batch": 65536}),
 ]
@@ -35,7 +35,8 @@ def test_a_study_rests_on_the_runs_that_a_plan_of_the_application_names(
 ) -> None:
     ((name, basis),) = Evaluator(study=study(of_workload(work))).explain(1).bases
     planning = application(work["run"])
-    told = planning.evidence(planning.space(catalogue.cluster("dgx-a100/16"), catalogue, **options))
+    system = catalogue.cluster("dgx-a100/16")
+    told = planning.evidence(planning.space(system, catalogue, planning.plan_question(on=system, **options)))
     assert isinstance(basis, RangeEvidence)
     assert told is not None
     assert basis == told

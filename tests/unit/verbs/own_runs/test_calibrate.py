@@ -183,9 +183,9 @@ def test_logs_are_taken_as_a_folder_finds_them(tmp_path: Path) -> None:
 
 def test_a_log_that_contradicts_the_machine_is_refused(tmp_path: Path) -> None:
     files = written(tmp_path, megatron_log(1.0))
-    with pytest.raises(DescriptionError, match=r"lines .*: it ran on 8 chips, and --on says 16"):
+    with pytest.raises(DescriptionError, match=r"lines .*: it ran on 8 chips, which is not on='dgx-h100/16'; give"):
         calibrate_from(files, on="dgx-h100/16")
-    with pytest.raises(DescriptionError, match=r"it ran with --tp 2, and 4 is told"):
+    with pytest.raises(DescriptionError, match=r"it ran with tensor=2, and the question states 4; leave that out"):
         calibrate_from(files, on="dgx-h100/8", tensor=4)
     with pytest.raises(DescriptionError, match=r"its model has 32 layers, and llama3-70b has 80"):
         calibrate_from(files, on="dgx-h100/8", model="llama3-70b")
@@ -195,7 +195,9 @@ def test_what_a_log_does_not_say_must_be_told(tmp_path: Path) -> None:
     log = megatron_log(8.0, seq_length=8192)
     text = "\n".join(line for line in log.split("\n") if " ... " not in line and ".. " not in line)
     files = written(tmp_path, text)
-    with pytest.raises(DescriptionError, match="which model ran is not said: give --model"):
+    with pytest.raises(
+        DescriptionError, match=r"the log does not name the model: give model, a name or a config\.json"
+    ):
         calibrate_from(files, on="dgx-h100/8")
     found = calibrate_from(files, on="dgx-h100/8", model="llama3-8b", tensor=2)
     assert found.runs[0].settings["batch"] == 64

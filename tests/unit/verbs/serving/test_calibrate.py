@@ -92,7 +92,7 @@ def test_one_run_says_what_it_does_not_cover(tmp_path: Path) -> None:
     ("told", "more", "said"),
     [
         ({"model": "llama3-70b"}, {}, "fit one model at a time"),
-        ({}, {"model_id": "/data/own"}, "say which it is with --model"),
+        ({}, {"model_id": "/data/own"}, "/data/own', which is not in the catalogue; name it by model"),
         ({"tensor": 2}, {"tp": "1"}, "you said 2; fit runs of one server at a time"),
         ({"version": "0.18.0"}, {}, "the rules that are followed are those of 0.19"),
         ({}, {"version": "0.6.3"}, "the rules that are followed are those of 0.19"),
