@@ -14,8 +14,10 @@ from ruamel.yaml import YAML
 
 from tests.conftest import ROOT
 from tests.everyday.mutation import mangled, mutated
+from volvelle.base.option_kinds import Number
 from volvelle.catalogue import Catalogue
 from volvelle.cli import _volvelle
+from volvelle.cli.question_command import TypedValue
 from volvelle.cli.words import Within
 from volvelle.domains import NumberDomain
 from volvelle.studies.design_space.fields import field_names, numeric_field
@@ -139,9 +141,9 @@ class Maker:
         flag = self.chance.choice([*option.opts, *option.secondary_opts])
         if option.is_flag:
             return [flag]
-        kind = option.type
-        if isinstance(kind, Within):
-            return [f"{flag}={self.number(kind.domain)}"]
+        kind, domain = option.type, domain_of_type(option.type)
+        if domain is not None:
+            return [f"{flag}={self.number(domain)}"]
         if isinstance(kind, click.Choice):
             return [f"{flag}={self.one_of(tuple(map(str, kind.choices)))}"]
         pools: dict[str, Callable[[], str]] = {
@@ -302,5 +304,13 @@ def command_of(verb: str) -> click.Command:
 
 def domain_of(verb: str, name: str) -> NumberDomain:
     kind = next(parameter.type for parameter in command_of(verb).params if parameter.name == name)
-    assert isinstance(kind, Within)
-    return kind.domain
+    domain = domain_of_type(kind)
+    assert domain is not None, f"{verb} {name} is no number"
+    return domain
+
+
+def domain_of_type(kind: click.ParamType) -> NumberDomain | None:  # type: ignore[type-arg]  # generic only in newer versions
+    """The domain of an option that is a number; None: it is none."""
+    if isinstance(kind, TypedValue) and isinstance(kind.kind, Number):
+        return kind.kind.domain
+    return kind.domain if isinstance(kind, Within) else None

@@ -19,7 +19,7 @@ from volvelle.catalogue.schema import ROOMS, Datum, Reference
 from volvelle.cli import VERBS, _volvelle
 from volvelle.cli.plan_application import plan_command
 from volvelle.cli.words import Within
-from volvelle.domains import NumberDomain, argument_domains, domains_of
+from volvelle.domains import NumberDomain, domains_of
 from volvelle.errors import DescriptionError, MappingError
 from volvelle.interchange.load_words import Trace
 from volvelle.interchange.study_file import StudyForm
@@ -32,7 +32,7 @@ from volvelle.studies.design_space.structure import structural_domain, structura
 from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
-from volvelle.verbs import estimate, explore
+from volvelle.verbs import estimate
 from volvelle.verbs.training_step import training_step
 from volvelle.workload.families.shape import (
     DeltaNet,
@@ -236,17 +236,6 @@ def test_every_field_of_a_question_that_is_a_number_has_a_domain(question: type[
         if isinstance(part.kind, Number) or any(numbers_of(hint)):
             with pytest.raises(DescriptionError, match=f"{part.name} is nan; it must be"):
                 part.read((float("nan"),) * part.values if part.values > 1 else float("nan"))
-
-
-@pytest.mark.parametrize("verb", [explore.outlook, explore.sweep])
-def test_every_argument_that_is_a_number_has_a_domain(verb: Any) -> None:
-    domains = argument_domains(verb)
-    for name, hint in get_type_hints(verb, include_extras=True).items():
-        plain = [kind for kind, domain in numbers_of(hint) if domain is None]
-        assert not plain, name
-    for name in domains:
-        with pytest.raises(DescriptionError, match=f"{name} is nan; it must be"):
-            verb("gpt2", on="dgx-h100/8", **{"batch": 8, name: float("nan")})
 
 
 def test_every_argument_of_fine_tuning_that_is_a_number_has_a_domain() -> None:

@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
+from functools import update_wrapper, wraps
 from textwrap import fill
-from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 from volvelle.base.option_kinds import Listed, Named, Number, OptionKind, OutputFile, Switch, Words
 from volvelle.base.question import Option, Question
@@ -80,6 +80,48 @@ def asks_either(
         return cast("Either[Arguments, One, Others, Other]", asks(first)(answer))
 
     return decorated
+
+
+Item = TypeVar("Item")
+Item_contra = TypeVar("Item_contra", contravariant=True)
+Answer_co = TypeVar("Answer_co", covariant=True)
+
+
+class OfSeveral(Protocol[Item_contra, Arguments, Answer_co]):
+    """A function of two or more values by position; a type checker accepts eight, or any number as ``*values``."""
+
+    def __call__(
+        self,
+        a: Item_contra,
+        b: Item_contra,
+        c: Item_contra = ...,
+        d: Item_contra = ...,
+        e: Item_contra = ...,
+        f: Item_contra = ...,
+        g: Item_contra = ...,
+        h: Item_contra = ...,
+        /,
+        *args: Arguments.args,
+        **given: Arguments.kwargs,
+    ) -> Answer_co:
+        """Return the answer."""
+
+
+def of_several(
+    function: Callable[Concatenate[tuple[Item, ...], Arguments], Answer],
+) -> OfSeveral[Item, Arguments, Answer]:
+    """Make a function that takes the values of its first argument one by one from a function that takes a tuple."""
+
+    def spread(*several: Any, **given: Any) -> Answer:
+        return cast("Callable[..., Answer]", function)(several, **given)
+
+    made: Any = update_wrapper(spread, function)
+    made.__wrapped__ = cast("Any", function).__wrapped__
+    first, *others = made.__signature__.parameters.values()
+    item = _Shown(first.annotation.removeprefix("tuple[").removesuffix(", ...]"))
+    several = first.replace(kind=inspect.Parameter.VAR_POSITIONAL, annotation=item)
+    made.__signature__ = made.__signature__.replace(parameters=[several, *others])
+    return cast("OfSeveral[Item, Arguments, Answer]", made)
 
 
 def ask(function: Callable[..., Answer], question: Question) -> Answer:

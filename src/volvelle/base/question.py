@@ -13,7 +13,7 @@ from shlex import join
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from volvelle.base.option_kinds import Fields, InputFile, Number, OptionKind, OutputFile, Switch, Text, items
-from volvelle.errors import DescriptionError, UnknownNameError
+from volvelle.errors import DescriptionError, UnknownNameError, removed
 
 Asked = TypeVar("Asked", bound="Question")
 _KEY = "option"
@@ -65,6 +65,8 @@ class Option:
     """A switch has a flag that turns it off, too: ``--no-overlap``, or the flag that is stated."""
     listed: str = ""
     """The word that stands for this switch in the list that `flag` gives, like ``weights`` in ``--offload``."""
+    alone: Any = None
+    """The value of the flag where it is given without a value, like ``--ray``."""
     word_flags: bool = False
     """Each word is a flag of its own, like ``--strong`` and ``--weak``; `flag` is the first of them."""
     configured: str = ""
@@ -138,6 +140,8 @@ class Option:
             if self.several:  # both values of a switch are what a search does anyway
                 return [] if len(value) != 1 else [self.flag if value[0] else self.opposite_flag]
             return [self.flag] if value else [self.opposite_flag]
+        if self.alone is not None and value == self.alone:
+            return [self.flag]
         if isinstance(self.kind, Fields):
             return [word for name, item in value.items() for word in (self.flag, f"{name}{self.kind.between}{item}")]
         texts = [text for item in (value if self.several else (value,)) for text in self.kind.texts(item)]
@@ -233,6 +237,8 @@ class Question:
         for part in cls.options():
             if word in part.words:
                 return part
+        if gone := removed(cls.subcommand, f"--{word.replace('_', '-')}"):
+            raise DescriptionError(gone)
         known = [part.name for part in cls.options()]
         raise UnknownNameError.among(f"argument of {cls.subcommand}", word, known)
 
@@ -262,9 +268,14 @@ class Question:
         return other
 
     def as_question(self, other: type[Asked], **stated: Any) -> Asked:
-        """Return another question with the fields that both have, and those that are stated."""
-        common = {part.name for part in other.options()} & {part.name for part in type(self).options()}
-        return other(**{name: getattr(self, name) for name in common} | stated)
+        """Return another question with the fields that both have, and those that are stated.
+
+        A field that is None here keeps its default there.
+        """
+        own = {part.name: getattr(self, part.name) for part in type(self).options()}
+        common = [part for part in other.options() if part.name in own]
+        kept = {part.name: own[part.name] for part in common if part.required or own[part.name] is not None}
+        return other(**kept | stated)
 
     def given(self) -> Iterator[tuple[Option, Any]]:
         """Yield the options that differ from their defaults, with their values."""

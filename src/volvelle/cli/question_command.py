@@ -138,7 +138,8 @@ def _parameters(parts: Sequence[Option]) -> Iterator[tuple[click.Parameter, Opti
         options = list(same)
         if options[0].listed:
             words = [part.listed for part in options]
-            yield click.Option([flag], multiple=True, type=click.Choice(words), help=options[0].help), options[0]
+            text = options[0].help.replace(words[0], " or ".join(filter(None, (", ".join(words[:-1]), words[-1]))))
+            yield click.Option([flag], multiple=True, type=click.Choice(words), help=text), options[0]
             continue
         for part in options:
             yield _parameter(part), part
@@ -164,6 +165,7 @@ def _parameter(part: Option) -> click.Parameter:
         type=_type(part.kind),
         multiple=part.several,
         nargs=part.values,
+        **({} if part.alone is None else {"is_flag": False, "flag_value": part.alone}),
         metavar=shown,
         help=text,
     )

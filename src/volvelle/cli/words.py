@@ -30,14 +30,6 @@ class Lower(_Type):
         return str(value).lower()
 
 
-class EngineName(Lower):
-    """The name of a serving engine, or a file that describes one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The name in small letters; a file as it is written."""
-        return value if str(value).lower().endswith((".yaml", ".yml")) else super().convert(value, param, ctx)
-
-
 class Within(_Type):
     """A number of a domain; one with a unit stays the text it is written in, for the verb to read and to quote."""
 

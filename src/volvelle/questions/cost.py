@@ -8,7 +8,7 @@ from volvelle.base.question import Option, option
 from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, STEP_TIME, TOKENS
 from volvelle.economics.price_book import PriceModel
 from volvelle.questions.machine import SYSTEM, OtherMachine
-from volvelle.questions.training import RUN_TOKENS
+from volvelle.questions.training import RUN_TOKENS, STEP
 
 if TYPE_CHECKING:
     from volvelle.system.cluster import Cluster
@@ -116,10 +116,7 @@ class CostQuestion(OtherMachine):
         ),
         default=True,
     )
-    step: str | float | None = option(
-        Option("--step", "Step time, like '9.8 s'; adds the cost of a step.", kind=Number(STEP_TIME), metavar="TIME"),
-        default=None,
-    )
+    step: str | float | None = option(STEP, default=None, help="Step time, like '9.8 s'; adds the cost of a step.")
     step_range: Sequence[str | float] | None = option(
         Option(
             "--step-range",

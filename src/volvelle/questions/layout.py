@@ -89,7 +89,7 @@ class OneLayout(Choices[int, bool, bool, Schedule | str, Recompute | str, Graphs
 
 
 def _unstated(choice: Choice, part: Option) -> Option:
-    return replace(part, default=False if choice.listed else None)
+    return replace(part, default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,12 +107,7 @@ class StatedLayout(Choices[int | None, bool | None, bool | None, Schedule | str,
     @property
     def layout(self) -> dict[str, Any]:
         """Fields that are stated, with their values."""
-        listed = {choice.name for choice in CHOICES if choice.listed}
-        return {
-            name: value
-            for name, value in _values(self).items()
-            if value is not None and not (name in listed and value is False)
-        }
+        return {name: value for name, value in _values(self).items() if value is not None}
 
 
 def _several(choice: Choice, part: Option) -> Option:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from volvelle.base.option_kinds import Listed, Named, Number, Switch, Text, Words
 from volvelle.base.question import Option, Question, option
-from volvelle.domains import EXPERT_LOAD, NO_LAYERS, RANK, SEQUENCES, TOKENS, WIDTH
-from volvelle.questions.layout import MAPPING, UNSTATED, ConsideredLayouts, OneLayout
+from volvelle.domains import EXPERT_LOAD, NO_LAYERS, RANK, SEQUENCES, STEP_TIME, TOKENS, WIDTH
+from volvelle.questions.layout import MAPPING, UNSTATED, ConsideredLayouts, OneLayout, StatedLayout
 from volvelle.questions.machine import MARGIN_LEFT, SYSTEM, OtherMachine, Software
 from volvelle.workload.families.shape import TRAINING_LENGTH
 from volvelle.workload.optimisers import MASTERS, OPTIMISERS
@@ -42,6 +42,7 @@ RUN_TOKENS = Option(
     "Training tokens in all, like 2T or 15e12; adds days, cost and energy of the run.",
     kind=Number(TOKENS),
 )
+STEP = Option("--step", "Measured step time, like '9.8 s'.", kind=Number(STEP_TIME), metavar="TIME")
 ANYWAY = Option(
     "--anyway",
     "Answer with a wide range where the question is far from every measured run.",
@@ -145,15 +146,27 @@ class TrainedModel(Tuned, Step, OtherMachine, Software):
     margin: str | float | None = option(MARGIN_LEFT, default=None)
 
 
-class LaidOutStep(TrainedModel, OneLayout):
-    """A training step with one layout on some machine."""
+class OneMapping(Question):
+    """A layout that may be given as one value, in place of its fields."""
 
-    on: "Cluster | str" = option(SYSTEM)
     mapping: "ParallelMapping | None" = option(MAPPING, default=None)
 
     def with_layout(self, **fields: Any) -> Self:
         """Return the question about another layout, by its fields or as one `mapping`."""
-        return self.changed(**{**UNSTATED, "mapping": None, **fields})
+        unstated = {part.name: part.default for part in type(self).options() if part.name in UNSTATED}
+        return self.changed(**{**unstated, "mapping": None, **fields})
+
+
+class LaidOutStep(OneMapping, TrainedModel, OneLayout):
+    """A training step with one layout on some machine."""
+
+    on: "Cluster | str" = option(SYSTEM)
+
+
+class StatedStep(OneMapping, TrainedModel, StatedLayout):
+    """A training step on some machine; without a layout, the fastest is searched."""
+
+    on: "Cluster | str" = option(SYSTEM)
 
 
 class SearchedStep(TrainedModel, ConsideredLayouts):

@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from volvelle.applications.training.evidence import RangeBasis
+from volvelle.base.python_function import ask, asks, of_several
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.stacks import stack_entries, stack_named
-from volvelle.domains import EXPERT_LOAD, MARGIN, SEED, SEQUENCES, TOKENS, WIDTH, within_domains
 from volvelle.economics.training_run import TrainingRun
 from volvelle.errors import DescriptionError, UnknownNameError, brief
 from volvelle.estimators.result import Range
@@ -17,25 +17,16 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.interchange.layout_words import looks_like_layout, read_layout_words
 from volvelle.mapping.parallelism import ParallelMapping
 from volvelle.presentable import Presentable
-from volvelle.questions.machine import Changes, read_changes
+from volvelle.questions.compare import CompareQuestion
+from volvelle.questions.estimate import EstimateQuestion
+from volvelle.questions.machine import read_changes
 from volvelle.search.exhaustive import fastest, lightest
-from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.differences import Difference, Side, difference
 from volvelle.verbs.estimate import Answer, estimate
-from volvelle.verbs.named import (
-    Folder,
-    Machine,
-    Model,
-    catalogue_of,
-    cluster_of,
-    forward_pass,
-    length_notes,
-    model_of,
-)
+from volvelle.verbs.named import catalogue_of, cluster_of, forward_pass, length_notes, model_of
 from volvelle.verbs.plan import Plan, considered_space
+from volvelle.verbs.question import resolved_step
 from volvelle.verbs.saved import is_saved_answer, saved_answer
-from volvelle.verbs.training_step import split_off_tuning, training_step
-from volvelle.workload.families.shape import Transformer
 from volvelle.workload.graph import Workload
 
 _NO_SPEED: dict[str, Any] = {
@@ -103,40 +94,23 @@ class Comparison(Presentable):
         return all(one.feasible for one in self.alternatives)
 
 
-@in_command_words
-@within_domains
-def compare(
-    *alternatives: str | Path | Answer | Plan | Mapping[str, Any],
-    model: Model | None = None,
-    on: Machine | None = None,
-    batch: Annotated[int | None, SEQUENCES] = None,
-    sequence: Annotated[int | None, WIDTH] = None,
-    element: str = "bf16",
-    expert_load: Annotated[float, EXPERT_LOAD] = 1.0,
-    seed: Annotated[int, SEED] = 0,
-    stack: str = "",
-    margin: Annotated[str | float | None, MARGIN] = None,
-    tokens: Annotated[str | float | None, TOKENS] = None,
-    set: Changes | None = None,  # noqa: A002 - the option's name
-    catalogue: Folder = None,
-    **choices: Any,
-) -> Comparison:
-    """Hold alternatives against the first of them, part by part, with ranges and whether the difference is real.
+@of_several
+@asks(CompareQuestion)
+def compare(question: CompareQuestion) -> Comparison:
+    """Return alternatives side by side: how each differs from the first, in which parts, and how sure that is.
 
     Each is a system (``dgx-h100/64``), a model, a layout (``"tp8 pp4 zero1"``), software (``fsdp``), a change of the
-    machine (``scale_up.rate=2x``), an answer, or one kept as JSON; what it does not say, the other arguments do. Where
-    no layout is named, each alternative has its fastest.
+    machine (``scale_up.rate=2x``), an answer, or an answer saved as JSON. The other arguments state what an alternative
+    leaves open. Without a layout, each alternative runs its fastest layout.
     """
+    alternatives = question.alternatives
     if alternatives and all(isinstance(one, str) and _CHANGE.fullmatch(one.strip()) for one in alternatives):
         alternatives = (AS_IT_IS, *alternatives)  # what they change comes first
     if len(alternatives) < 2:
         raise DescriptionError(f"{len(alternatives)} to compare; give two or more")
-    known = catalogue_of(catalogue)
-    work = {"model": model, "batch": batch, "sequence": sequence, "element": element, "expert_load": expert_load}
-    machine = {"on": on, "stack": stack, "margin": margin, "set": set}
-    asked = _Asked(known, {**work, **machine, "tokens": tokens}, seed, choices)
-    notes = asked.with_one_length(alternatives)
-    found = tuple(asked.answered(one) for one in alternatives)
+    known = catalogue_of(question.catalogue)
+    asked, notes = _with_one_length(question, alternatives, known)
+    found = tuple(_answered(asked, one, known) for one in alternatives)
     first = found[0].side
     return Comparison(
         alternatives=found,
@@ -170,95 +144,83 @@ def _notes(found: Sequence[Alternative]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notes))
 
 
-class _Asked:
-    """Answers of alternatives to one question."""
+def _with_one_length(
+    question: CompareQuestion, alternatives: Sequence[object], known: Catalogue
+) -> tuple[CompareQuestion, tuple[str, ...]]:
+    """Return the question with one sequence length for all alternatives, and the note that states it.
 
-    def __init__(self, known: Catalogue, base: Mapping[str, Any], seed: int, choices: Mapping[str, Any]) -> None:
-        self.known, self.base, self.seed = known, base, seed
-        self.recipe, layout = split_off_tuning(choices)
-        self.choices = {name: value for name, value in layout.items() if value not in (None, ())}
+    Without a stated length, it is the shortest default of the models.
+    """
+    if question.sequence is not None:
+        return question, ()
+    models = [_read(question, one, known)[1].model for one in alternatives if not _is_answer(one)]
+    shapes = [model_of(model, known) for model in models if model is not None and not isinstance(model, Workload)]
+    if not shapes:
+        return question, ()
+    shortest = min(shapes, key=lambda shape: shape.sequence)
+    notes = length_notes(shortest, None)
+    if len({shape.sequence for shape in shapes}) > 1:
+        notes = tuple(f"{note}, for every column" for note in notes)
+    return question.changed(sequence=shortest.sequence), notes
 
-    def with_one_length(self, alternatives: Sequence[object]) -> tuple[str, ...]:
-        """Take one sequence length for all alternatives that state none, the shortest default of their models.
 
-        Returns the note that says so.
-        """
-        if self.base["sequence"] is not None:
-            return ()
-        shapes = [shape for one in alternatives if (shape := self._shape(one)) is not None]
-        if not shapes:
-            return ()
-        shortest = min(shapes, key=lambda shape: shape.sequence)
-        self.base = {**self.base, "sequence": shortest.sequence}
-        notes = length_notes(shortest, None)
-        if len({shape.sequence for shape in shapes}) > 1:
-            return tuple(f"{note}, for every column" for note in notes)
-        return notes
+def _answered(question: CompareQuestion, given: object, known: Catalogue) -> Alternative:
+    """Return one alternative with its answer."""
+    if isinstance(given, Answer):
+        return alternative_of(given, given.side.name, "answer")
+    if isinstance(given, Plan):
+        return _planned(given, f"{given.model} on {given.cluster.name}", "answer")
+    if _is_answer(given):
+        return _saved(given)
+    text = str(given).strip()
+    what, asked = _read(question, text, known)
+    if asked.model is None or asked.on is None or asked.batch is None:
+        missing = next(name for name in ("model", "on", "batch") if getattr(asked, name) is None)
+        raise DescriptionError(f"{brief(text)} is a {what}; give --{missing} too, which it leaves open")
+    cluster = cluster_of(asked.on, known, stack=asked.software, margin=asked.margin, changes=asked.set)
+    _, forward, _ = forward_pass(asked.model, known, asked.sequence)
+    of_machine = {"stack": "", "calibrated": None, "margin": None, "set": None}  # the machine has them already
+    step = asked.as_question(EstimateQuestion, model=forward, on=cluster, anyway=True, **of_machine)
+    searched = not asked.layout and asked.mapping is None
+    fits = True
+    if searched:
+        mapping, fits = _fastest(step)
+        step = step.changed(mapping=mapping)
+    found = alternative_of(ask(estimate, step), text, what, searched=searched)
+    return found if fits else replace(found, layout={}, **_NO_SPEED)
 
-    def _shape(self, given: object) -> Transformer | None:
-        """Return the model of an alternative that is still to be estimated; None: it is an answer, or a workload."""
-        if _is_answer(given):
-            return None
-        _, said, _ = self._read(str(given).strip())
-        model = said.get("model", self.base["model"])
-        return None if model is None or isinstance(model, Workload) else model_of(model, self.known)
 
-    def answered(self, given: str | Path | Answer | Plan | Mapping[str, Any]) -> Alternative:
-        """What one of them takes."""
-        if isinstance(given, Answer):
-            return alternative_of(given, given.side.name, "answer")
-        if isinstance(given, Plan):
-            return _planned(given, f"{given.model} on {given.cluster.name}", "answer")
-        if _is_answer(given):
-            return _saved(given)
-        text = str(given).strip()
-        what, said, layout = self._read(text)
-        question = {**self.base, **said}
-        for name, option in (("model", "--model"), ("on", "--on"), ("batch", "--batch")):
-            if question[name] is None:
-                raise DescriptionError(f"{brief(text)} is a {what}; say {option} too, which it leaves open")
-        taken = ("model", "sequence", "tokens", "stack", "margin", "set")
-        named, sequence, tokens, stack, margin, changes = (question.pop(name) for name in taken)
-        question["on"] = cluster_of(question["on"], self.known, stack=stack, margin=margin, changes=changes)
-        _, forward, _ = forward_pass(named, self.known, sequence)
-        choices, fits = {**self.choices, **layout}, True
-        searched = not choices
-        if searched:
-            choices["mapping"], fits = self._laid_out(forward, question)
-        answer = estimate(forward, **question, anyway=True, seed=self.seed, tokens=tokens, **self.recipe, **choices)
-        found = alternative_of(answer, text, what, searched=searched)
-        return found if fits else replace(found, layout={}, **_NO_SPEED)
+def _fastest(question: EstimateQuestion) -> tuple[ParallelMapping, bool]:
+    """Return the fastest of the usual layouts and True; if none fits, the layout that needs least memory and False."""
+    resolved = resolved_step(question)
+    space = considered_space({}, int(resolved.step.model.sizes.get("position", 1)), offload=False)
+    asked = (space, resolved.step, resolved.cluster, ClosedForm())
+    found = fastest(*asked)
+    held = found or lightest(*asked)
+    assert held is not None, "a space without any layout is refused"
+    return held.mapping, found is not None
 
-    def _laid_out(self, forward: Workload, question: Mapping[str, Any]) -> tuple[ParallelMapping, bool]:
-        """The fastest of the usual layouts, or where nothing fits the one that holds least; and whether it fits."""
-        said = {name: value for name, value in question.items() if name != "on"}
-        step = training_step(forward, **said, **self.recipe)
-        space = considered_space({}, int(forward.sizes.get("position", 1)), offload=False)
-        asked = (space, step, question["on"], ClosedForm())
-        found = fastest(*asked)
-        held = found or lightest(*asked)
-        assert held is not None, "a space without any layout is refused"
-        return held.mapping, found is not None
 
-    def _read(self, text: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
-        """What a text stands for: what it is, what it says of the question, and of the layout."""
-        if looks_like_layout(text):
-            return "layout", {}, read_layout_words(text)
-        if _CHANGE.fullmatch(text):
-            return "change", {"set": {**(self.base["set"] or {}), **read_changes((text,))}}, {}
-        if text in (AS_IT_IS, "baseline"):
-            return "change", {}, {}
-        if stack_named(text) is not None:
-            return "stack", {"stack": text}, {}
-        name, slash, _ = text.partition("/")
-        if self.known.name_of("clusters", name) is not None:
-            return "system", {"on": text}, {}
-        if self.known.name_of("models", text) is not None or text.endswith(".json") or Path(text).is_dir():
-            return "model", {"model": text}, {}
-        if slash and text.rpartition("/")[2].isdigit():
-            self.known.cluster(text)  # says what it is instead
-        known = (*self.known.names("clusters"), *self.known.names("models"), *stack_entries())
-        raise UnknownNameError.among("system, model, software or layout", text, known)
+def _read(question: CompareQuestion, given: object, known: Catalogue) -> tuple[str, CompareQuestion]:
+    """Return what an alternative is, and the question with what it states."""
+    text = str(given).strip()
+    if looks_like_layout(text):
+        return "layout", question.changed(**read_layout_words(text))
+    if _CHANGE.fullmatch(text):
+        return "change", question.changed(set={**(question.set or {}), **read_changes((text,))})
+    if text in (AS_IT_IS, "baseline"):
+        return "change", question
+    if stack_named(text) is not None:
+        return "stack", question.changed(stack=text, calibrated=None)
+    name, slash, _ = text.partition("/")
+    if known.name_of("clusters", name) is not None:
+        return "system", question.changed(on=text)
+    if known.name_of("models", text) is not None or text.endswith(".json") or Path(text).is_dir():
+        return "model", question.changed(model=text)
+    if slash and text.rpartition("/")[2].isdigit():
+        known.cluster(text)  # raises an error that names similar clusters
+    names = (*known.names("clusters"), *known.names("models"), *stack_entries())
+    raise UnknownNameError.among("system, model, software or layout", text, names)
 
 
 def alternative_of(answer: Answer, name: str, what: str, *, searched: bool = False) -> Alternative:

@@ -1,9 +1,9 @@
 """A training step as questions put it: a model, what of it is trained, by which optimiser, in which types."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from volvelle.domains import EXPERT_LOAD, NO_LAYERS, RANK, SEQUENCES, within_domains
 from volvelle.errors import DescriptionError, UnknownNameError
@@ -122,21 +122,6 @@ def lighter_steps(step: TrainingStep) -> Iterator[tuple[str, TrainingStep]]:
             yield f"{options} {USUAL_RANK}", replace(step, model=tuned(step.model, tuning), tuning=tuning)
         except DescriptionError:
             return  # it has no projection that adapters stand beside
-
-
-def split_off_tuning(choices: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Arguments of `training_step` among others, and the others; what is not given is left out."""
-    own = {name for name in _ARGUMENTS if name in choices}
-    return (
-        {name: choices[name] for name in own if choices[name] is not None},
-        {name: value for name, value in choices.items() if name not in own},
-    )
-
-
-_ARGUMENTS = (
-    *("lora", "qlora", "lora_targets", "base", "freeze", "freeze_layers"),
-    *("optimizer", "master", "moments", "gradients", "lengths"),
-)
 
 
 def _packed(forward: Workload, lengths: Lengths) -> Workload:

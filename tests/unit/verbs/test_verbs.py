@@ -111,7 +111,7 @@ def test_a_study_is_explored_from_its_fields(tmp_path: Path) -> None:
 
     answers = volvelle.explore(FIELDS, out=tmp_path / "results", workers=1)
     assert answers.census.points == 72
-    again = sweep(outlook(FIELDS, workers=1), out=tmp_path / "results")
+    again = sweep(outlook(FIELDS, workers=1, out=tmp_path / "results"))
     assert again.rows == 0
     assert again.answers().best == answers.best
     assert again.invert("machine_usd minimal").design is not None

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Literal
 
 import numpy as np
 
@@ -27,15 +26,12 @@ from volvelle.economics.machine_power import it_power
 from volvelle.errors import DescriptionError
 from volvelle.laws.reliability.rate_update import gamma_shape, updated_rate
 from volvelle.quantities import DAY
+from volvelle.questions.job import WAYS, Way
 from volvelle.simulation.failures.service import NodesOut, nodes_out_over
 from volvelle.spread import LogNormal
 from volvelle.system.cluster import Cluster
 from volvelle.system.inventory import Inventory
 
-Way = Literal["asynchronous", "synchronous", "memory", "two-tier", "elastic"]
-WAYS: tuple[Way, ...] = ("asynchronous", "synchronous", "memory", "two-tier", "elastic")
-"""How checkpoints are made and what restarts: copied and written behind the job; with the job standing; kept in the
-memory of peers; there and now and then in storage; or replicas that restart alone."""
 _LARGEST_NODE = 16
 _RADIX = 64
 """Ports of a switch."""

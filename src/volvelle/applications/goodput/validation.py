@@ -10,13 +10,14 @@ from statistics import median
 
 import numpy as np
 
-from volvelle.applications.goodput.inputs import Way, recovery_policy
+from volvelle.applications.goodput.inputs import recovery_policy
 from volvelle.applications.goodput.run_plan import Column
 from volvelle.applications.goodput.wall_time import Circumstances, ettr_of
 from volvelle.catalogue.packaged_rows import packaged_rows
 from volvelle.catalogue.reliability import NODE, rate_prior
 from volvelle.estimators.sampler import Stratified
 from volvelle.quantities import DAY
+from volvelle.questions.job import Way
 from volvelle.spread import LogNormal
 
 SAMPLES = 4096

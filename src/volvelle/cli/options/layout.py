@@ -8,7 +8,6 @@ import click
 
 from volvelle.cli.options.shared import together
 from volvelle.cli.words import Within, Words
-from volvelle.mapping.axes import DATA
 from volvelle.mapping.choices import Choice
 from volvelle.mapping.parallelism import CHOICES
 
@@ -52,41 +51,12 @@ def _switch(choice: Choice) -> str:
     return f"{choice.flag}/{choice.opposite}"
 
 
-def _one_value(choice: Choice) -> Any:
-    if choice.kind is bool:
-        flags = _switch(choice) if choice.default else choice.flag
-        return click.option(
-            flags, choice.name, is_flag=True, default=choice.default, show_default=choice.default, help=choice.says
-        )
-    if choice.name == DATA.name:
-        says = f"{choice.says} [default: what is left of the chips]"
-        return click.option(choice.flag, choice.name, default=None, type=_type(choice), help=says)
-    default = choice.default.word if choice.words else choice.default
-    return click.option(
-        choice.flag, choice.name, default=default, type=_type(choice), show_default=True, help=choice.says
-    )
-
-
 def _value_or_none(choice: Choice) -> Any:
     if choice.kind is bool:
         return click.option(_switch(choice), choice.name, default=None, help=choice.says)
     return click.option(choice.flag, choice.name, default=None, type=_type(choice), help=choice.says)
 
 
-def _several_values(choice: Choice) -> Any:
-    if choice.kind is bool:
-        usual = "both" if len(choice.searched) > 1 else ("with" if choice.searched[0] else "without")
-        says = f"With it or without it only. {choice.says} [default: {usual}]"
-        return click.option(_switch(choice), choice.name, default=None, help=says)
-    usual = ", ".join(str(getattr(value, "word", value)) for value in choice.searched) or "all that divide"
-    says = f"{choice.says} Several may be given. [default: {choice.usually or usual}]"
-    return click.option(choice.flag, choice.name, multiple=True, type=_type(choice), help=says)
-
-
 _FIELDS = [choice for choice in CHOICES if not choice.listed]
-layout_options = together(*map(_one_value, _FIELDS), *_lists())
-"""Every field of a layout, one value each."""
-considered_options = together(*map(_several_values, _FIELDS))
-"""Every field of a layout, with the values to consider."""
 layout_values = together(*map(_value_or_none, _FIELDS), *_lists())
 """Every field of a layout, one value each or none: what is not given is not said."""

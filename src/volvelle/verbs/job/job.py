@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from volvelle.applications.goodput.inputs import (
-    Way,
     after_events,
     node_count,
     preempted,
@@ -20,137 +18,63 @@ from volvelle.applications.goodput.inputs import (
 )
 from volvelle.applications.goodput.run_estimate import RunEstimate, run_estimate
 from volvelle.applications.goodput.run_plan import HourlyPrice, JobHazard, OtherLosses, RecoveryPolicy, RunPlan
+from volvelle.base.python_function import ask, asks
 from volvelle.catalogue.places import cloud_places
 from volvelle.catalogue.reliability import own_hazards
 from volvelle.catalogue.rents import aged_rent, cloud_rent, clouds, rent_of
-from volvelle.domains import (
-    ACCELERATORS,
-    EVENTS,
-    GAP,
-    LOST_SHARE,
-    NO_SHARE,
-    PART_DAYS,
-    RECOVERY,
-    RENT,
-    SEED,
-    SEQUENCES,
-    SPARES,
-    STEP_TIME,
-    TOKENS,
-    WIDTH,
-    YEAR,
-    within_domains,
-)
+from volvelle.domains import RENT
 from volvelle.errors import DescriptionError, OutsideDomainError, plainly
-from volvelle.mapping.parallelism import ParallelMapping
-from volvelle.questions.machine import Changes
+from volvelle.questions.cost import CostQuestion
+from volvelle.questions.job import JobQuestion
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.command_words import in_command_words
 from volvelle.verbs.cost import cost
 from volvelle.verbs.job.answer import Job, PlaceCarbon
-from volvelle.verbs.job.phases import Phases, read_phases, timed_phases
+from volvelle.verbs.job.phases import read_phases, timed_phases
 from volvelle.verbs.job.simulated import simulated
-from volvelle.verbs.named import Folder, Machine, Model, catalogue_of, cluster_of
+from volvelle.verbs.named import catalogue_of, cluster_of
 
 
-@in_command_words
-@within_domains
-def job(
-    model: Model,
-    *,
-    on: Machine,
-    tokens: Annotated[str | float | None, TOKENS] = None,
-    phases: Phases | None = None,
-    batch: Annotated[int | None, SEQUENCES] = None,
-    sequence: Annotated[int | None, WIDTH] = None,
-    mapping: ParallelMapping | None = None,
-    element: str = "bf16",
-    stack: str = "",
-    step: Annotated[str | float | None, STEP_TIME] = None,
-    recovery: Way = "asynchronous",
-    restart: Annotated[str | float | None, RECOVERY] = None,
-    stall: Annotated[str | float | None, RECOVERY] = None,
-    write: Annotated[str | float | None, RECOVERY] = None,
-    interval: Annotated[str | float | None, RECOVERY] = None,
-    replicas: Annotated[int, ACCELERATORS] = 1,
-    common: Annotated[str | float, NO_SHARE] = 0.0,
-    survived: Annotated[str | float | None, NO_SHARE] = None,
-    storage_stall: Annotated[str | float | None, RECOVERY] = None,
-    storage_restart: Annotated[str | float | None, RECOVERY] = None,
-    spares: Annotated[int | None, SPARES] = None,
-    hazard: Path | str | None = None,
-    events: Annotated[float | None, EVENTS] = None,
-    node_days: Annotated[float | None, PART_DAYS] = None,
-    preempted_every: Annotated[str | float | None, GAP] = None,
-    capacity_wait: Annotated[str | float | None, RECOVERY] = None,
-    spot: bool = False,
-    planned: Annotated[str | float, LOST_SHARE] = 0.0,
-    slow_nodes: Annotated[str | float, NO_SHARE] = 0.0,
-    slower: Annotated[str | float, NO_SHARE] = 0.1,
-    rent: str | float | None = None,
-    own: bool = False,
-    region: str | None = None,
-    year: Annotated[int | None, YEAR] = None,
-    check: Literal["", "simulate"] = "",
-    seed: Annotated[int, SEED] = 0,
-    set: Changes | None = None,  # noqa: A002 - the option's name
-    catalogue: Folder = None,
-    **choices: Any,
-) -> Job:
-    """Days, money, energy and carbon of training on `tokens` in all, interruptions included.
+@asks(JobQuestion)
+def job(question: JobQuestion) -> Job:
+    """Return the days, money, energy and carbon of a training run, failures included.
 
-    The layout is a `ParallelMapping` or its fields by name, as in `estimate`; without any, the best is planned; or the
-    time of a `step` is given, as measured. In place of `tokens`, `phases` is a file or a list of phases, each with its
-    tokens and what differs from the rest of the question. Failures are those of clusters that were measured, unless
-    `hazard` names a file of one's own, or `events` in `node_days` were seen. A job that is `preempted_every` so often
-    waits for capacity (`capacity_wait`) each time; with `spot`, it pays a cloud's spot price. `recovery` is
-    asynchronous, synchronous, memory (of peers), two-tier (there, which a share of failures is `survived` by, and in
-    storage by `storage_stall` and `storage_restart`) or elastic (`replicas` restart alone, but for a `common` share of
-    failures); `restart`, `stall`, `write` and `interval` replace what studies say. With `spares`, nodes are waited for
-    where more are out. `rent` is a cloud or dollars an hour; with `own`, what owning costs. `region` and `year` say
-    whose grid it is. ``check="simulate"`` runs it failure by failure too.
+    The layout is a `ParallelMapping` or its fields by name, as in `estimate`. Without a layout, the fastest layout of
+    `plan` is used; a measured time of a `step` needs none. Instead of `tokens`, `phases` is a file or a list of phases
+    with their tokens and what differs from the rest of the question. Failure rates come from clusters that were
+    measured, unless `hazard` names a file of your own, or you observed `events` in `node_days`.
+
+    `restart`, `stall`, `write` and `interval` replace the values of published studies. With recovery ``"two-tier"``, a
+    share of failures is `survived` in the memory of peers; the others use storage. With ``"elastic"``, `replicas`
+    restart alone, except for a `common` share of failures. With `spares`, the job waits for nodes if more are broken.
+    A job that is `preempted_every` so often waits for capacity each time (`capacity_wait`). `rent` is a cloud or a
+    price per hour. ``check="simulate"`` also simulates the run failure by failure.
     """
-    known = catalogue_of(catalogue)
-    cluster = cluster_of(on, known, stack=stack, changes=set)
-    timed, notes = timed_phases(
-        model,
-        cluster=cluster,
-        phases=read_phases(phases, tokens),
-        step=step,
-        asked={"batch": batch, "sequence": sequence, "mapping": mapping, "element": element, "stack": stack},
-        settings={"on": on, "set": set, "catalogue": known},
-        choices=choices,
-    )
+    known = catalogue_of(question.catalogue)
+    cluster = cluster_of(question.on, known, stack=question.software, changes=question.set)
+    timed, notes = timed_phases(question, cluster, read_phases(question.phases, question.tokens))
     work = sum(phase.run.work for phase in timed)
-    failures, said = _hazard(cluster, hazard, events=events, node_days=node_days)
-    spotted = _preemptions(preempted_every, capacity_wait, spot=spot, rent=rent)
-    if spotted is not None:
-        failures = preempted(failures, every=spotted)
-    power, drawn = site_power(cluster, region, year)
-    prices = _prices(cluster, on, rent, own=own, spot=spot, settings={"set": set, "catalogue": known})
+    failures, said = _hazard(question, cluster)
+    preemptions = _preemptions(question)
+    if preemptions is not None:
+        failures = preempted(failures, every=preemptions)
+    power, drawn = site_power(cluster, question.region, question.year)
+    prices = _prices(question, cluster)
     policy = recovery_policy(
-        recovery,
-        **{
-            name: None if given is None else RECOVERY.read(given, name)
-            for name, given in {
-                "restart": restart,
-                "stall": stall,
-                "write": write,
-                "interval": interval,
-                "storage_stall": storage_stall,
-                "storage_restart": storage_restart,
-            }.items()
-        },
-        survived=None if survived is None else NO_SHARE.read(survived, "survived"),
-        replicas=replicas,
-        common=NO_SHARE.read(common, "common"),
+        question.recovery,
+        restart=question.si("restart"),
+        stall=question.si("stall"),
+        write=question.si("write"),
+        interval=question.si("interval"),
+        storage_stall=question.si("storage_stall"),
+        storage_restart=question.si("storage_restart"),
+        survived=question.si("survived"),
+        replicas=question.replicas,
+        common=question.si("common") or 0.0,
     )
-    policy = replace(
-        policy,
-        capacity_wait=0.0 if capacity_wait is None else RECOVERY.read(capacity_wait, "capacity_wait"),
-    )
+    policy = replace(policy, capacity_wait=question.si("capacity_wait") or 0.0)
+    spares = question.spares
     run_plan = RunPlan(
-        model=str(getattr(model, "name", model)),
+        model=str(getattr(question.model, "name", question.model)),
         system=cluster.name,
         accelerators=cluster.accelerators,
         nodes=node_count(cluster),
@@ -158,9 +82,9 @@ def job(
         hazard=failures,
         recovery=policy,
         losses=OtherLosses(
-            planned=LOST_SHARE.read(planned, "planned"),
-            slow_share=NO_SHARE.read(slow_nodes, "slow_nodes"),
-            slower=NO_SHARE.read(slower, "slower"),
+            planned=question.si("planned") or 0.0,
+            slow_share=question.si("slow_nodes") or 0.0,
+            slower=question.si("slower") or 0.0,
         ),
         spares=spares,
         repair=repair_time(),
@@ -168,10 +92,10 @@ def job(
         power=power,
         prices=prices,
     )
-    run = run_estimate(run_plan, seed=seed)
+    run = run_estimate(run_plan, seed=question.seed)
     basis = {
         "failures": failures.basis,
-        "recovery": _recovery_words(recovery, policy),
+        "recovery": _recovery_words(question.recovery, policy),
         "spares": "from a pool that others fill: neither waited nor paid for" if spares is None else f"{spares} nodes",
         "planned stops": f"{100 * run_plan.losses.planned:g} % of the time",
         "slow nodes": "as in the runs that the step was calibrated on" if not run_plan.losses.slow_share else "stated",
@@ -189,7 +113,7 @@ def job(
         places=_places(run),
         basis=basis,
         notes=(*notes, *said, *(price.warning for price in prices if price.warning)),
-        simulated=simulated(run, seed) if check == "simulate" else None,
+        simulated=None if question.check is None else simulated(run, question.seed),
     )
 
 
@@ -208,14 +132,15 @@ def _recovery_words(way: str, policy: RecoveryPolicy) -> str:
     return f"{way}: {told}, write {policy.write:.3g} s{doubt}"
 
 
-def _hazard(
-    cluster: Cluster, file: Path | str | None, *, events: float | None, node_days: float | None
-) -> tuple[JobHazard, tuple[str, ...]]:
-    """What fails, and what is to be said of it."""
+def _hazard(question: JobQuestion, cluster: Cluster) -> tuple[JobHazard, tuple[str, ...]]:
+    """Return the failure rates of a machine, and notes about them."""
+    events, node_days, file = question.events, question.node_days, question.hazard
     if (events is None) != (node_days is None):
-        raise DescriptionError("events and node_days belong together: so many events in so many days of a node")
+        raise DescriptionError("--events and --node-days belong together: interruptions, and the node-days observed")
     if file is not None and events is not None:
-        raise DescriptionError("both hazard and events are given: a stated rate is not updated; give one of them")
+        raise DescriptionError(
+            "both --hazard and --events are given: a stated rate is not updated; give one of the two"
+        )
     if file is not None:
         return stated_hazard(cluster, own_hazards(Path(file))), ()
     found, notes = prior_hazard(cluster)
@@ -224,36 +149,38 @@ def _hazard(
     return after_events(found, nodes=node_count(cluster), events=events, node_days=node_days), notes
 
 
-def _preemptions(
-    every: str | float | None, wait: str | float | None, *, spot: bool, rent: str | float | None
-) -> float | None:
-    """Seconds between preemptions; None: there are none."""
-    if every is None:
-        if spot or wait is not None:
+def _rented(question: JobQuestion) -> str | None:
+    """Return the cloud that the machine is rented from, by its name; None if it is not a cloud."""
+    rent = question.rent
+    return rent if isinstance(rent, str) and plainly(rent) in clouds() else None
+
+
+def _preemptions(question: JobQuestion) -> float | None:
+    """Return the seconds between preemptions; None if there are none."""
+    if question.preempted_every is None:
+        if question.spot or question.capacity_wait is not None:
             raise DescriptionError(
-                "capacity that may be taken away is asked for, but not how often it is; give preempted_every, like "
+                "the job may be preempted, but the time between preemptions is missing; give --preempted-every, like "
                 "'12 h': no source of ours has it, and your own log does"
             )
         return None
-    if spot and not (isinstance(rent, str) and plainly(rent) in clouds()):
+    if question.spot and _rented(question) is None:
         raise DescriptionError(
-            f"spot is a price of a cloud; give rent as one of {', '.join(clouds())}, or leave spot out and give "
-            "your own price of it as rent, like '1.5 USD/h'"
+            f"a spot price is a price of a cloud; give --rent as one of {', '.join(clouds())}, or leave out --spot and give "
+            "your own price as --rent, like '1.5 USD/h'"
         )
-    return GAP.read(every, "preempted_every")
+    return question.si("preempted_every")
 
 
-def _prices(
-    cluster: Cluster, on: Machine, rent: str | float | None, *, own: bool, spot: bool, settings: dict[str, Any]
-) -> tuple[HourlyPrice, ...]:
-    """Dollars an hour of an accelerator, rented and owned; nothing where nobody says."""
+def _prices(question: JobQuestion, cluster: Cluster) -> tuple[HourlyPrice, ...]:
+    """Return the dollars per hour of an accelerator, rented and owned; nothing where no price is known."""
     found = []
-    chip = cluster.chip.name
-    if isinstance(rent, str) and plainly(rent) in clouds():
-        offer = cloud_rent(chip, rent)
+    chip, rent, cloud, spot = cluster.chip.name, question.rent, _rented(question), question.spot
+    if cloud is not None:
+        offer = cloud_rent(chip, cloud)
         if spot and offer.spot is None:
             raise DescriptionError(
-                f"no spot price of {chip} at {offer.cloud} is known; leave spot out and give yours as rent, "
+                f"no spot price of {chip} at {offer.cloud} is known; leave out --spot and give yours as --rent, "
                 "like '1.5 USD/h'"
             )
         middle = offer.spot if spot and offer.spot is not None else offer.dollars_per_hour
@@ -272,7 +199,7 @@ def _prices(
             cloud_rent(chip, rent)
         dollars = RENT.read(rent, "rent")
         found.append(HourlyPrice(way="rented", low=dollars, middle=dollars, high=dollars, what="as given"))
-    elif not own and (offers := rent_of(chip, cluster.name)) is not None:
+    elif not question.own and (offers := rent_of(chip, cluster.name)) is not None:
         found.append(
             HourlyPrice(
                 way="rented",
@@ -283,11 +210,11 @@ def _prices(
                 warning=aged_rent(offers.until),
             )
         )
-    if own or not found:
+    if question.own or not found:
         try:
-            account = cost(on=on, **settings)
+            account = ask(cost, CostQuestion(on=question.on, set=question.set, catalogue=question.catalogue))
         except OutsideDomainError:
-            if own:
+            if question.own:
                 raise
             return ()  # the answer says that no price is known
         low, typical, high = (

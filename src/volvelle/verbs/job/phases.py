@@ -1,55 +1,46 @@
-"""Phases of a run, each with the time of its step: as given, as estimated for a layout, or of the best layout."""
+"""Phases of a run, each with its step time: as stated, as estimated for a layout, or of the fastest layout."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from volvelle.applications.goodput.run_plan import RunPhase
-from volvelle.domains import STEP_TIME, TOKENS
+from volvelle.base.python_function import ask
+from volvelle.domains import TOKENS
 from volvelle.economics.training_run import run_tokens
 from volvelle.errors import DescriptionError, MappingError
 from volvelle.interchange.layout_words import read_layout_words
 from volvelle.interchange.phases_file import PhaseForm, read_phases_form
-from volvelle.mapping.parallelism import CHOICES
 from volvelle.quantities import SECONDS, show
+from volvelle.questions.estimate import EstimateQuestion
+from volvelle.questions.job import JobQuestion, Phases
+from volvelle.questions.plan import PlanQuestion
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.estimate import Answer, estimate
 from volvelle.verbs.job.answer import TimedPhase
-from volvelle.verbs.named import NO_BATCH, Model, catalogue_of, length_notes, model_of
+from volvelle.verbs.named import NO_BATCH, catalogue_of, forward_pass
 from volvelle.verbs.plan import plan
-
-Phases = Path | str | Sequence[Mapping[str, object]]
-"""A file of phases, or what it would have under ``phases``."""
 
 
 def read_phases(phases: Phases | None, tokens: str | float | None) -> tuple[PhaseForm, ...]:
-    """Phases as stated, or the one of all tokens."""
+    """Return phases as stated, or one phase of all tokens."""
     if (phases is None) == (tokens is None):
-        raise DescriptionError("give tokens to train on in all, or phases with tokens of each; one of the two")
+        raise DescriptionError("give --tokens of the whole run, or --phases with tokens of each; one of the two")
     if phases is None:
         return (PhaseForm(tokens=TOKENS.read(tokens, "tokens")),)
     return read_phases_form(Path(phases) if isinstance(phases, str) else phases)
 
 
 def timed_phases(
-    model: Model,
-    *,
-    cluster: Cluster,
-    phases: Sequence[PhaseForm],
-    step: str | float | None,
-    asked: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    choices: Mapping[str, Any],
+    question: JobQuestion, cluster: Cluster, phases: Sequence[PhaseForm]
 ) -> tuple[tuple[TimedPhase, ...], tuple[str, ...]]:
-    """All phases, and what is to be said of them."""
-    given = None if step is None else STEP_TIME.read(step, "step")
+    """Return all phases with their step times, and notes about them."""
+    given = question.si("step")
     found, notes = [], list(cluster.notes_on_power)
     for place, phase in enumerate(phases, start=1):
-        own = {name: getattr(phase, name) or asked[name] for name in ("batch", "sequence", "element")}
-        own = {**asked, **own}
-        laid = choices
+        stated = {name: getattr(phase, name) for name in ("batch", "sequence", "element") if getattr(phase, name)}
+        asked = question.changed(**stated)
         if phase.layout:
             if given is not None and phase.step is None:
                 raise DescriptionError(
@@ -57,20 +48,11 @@ def timed_phases(
                     "for all; state the step in the phase, or leave one of the two out"
                 )
             words = read_layout_words(phase.layout)
-            left = sorted({choice.name for choice in CHOICES} & set(choices) - set(words))
+            left = sorted(set(question.layout) - set(words))
             if left:
                 notes.append(f"phase {place} has its own layout: {', '.join(left)} as asked is of the others alone")
-            rest = {name: value for name, value in choices.items() if name not in left}
-            laid, own = {**rest, **words}, {**own, "mapping": None}
-        run, timed, said = _timed(
-            model,
-            cluster=cluster,
-            tokens=phase.tokens,
-            step=phase.step if phase.step is not None else given,
-            asked=own,
-            settings=settings,
-            choices=laid,
-        )
+            asked = asked.with_layout(**words)
+        run, timed, said = _timed(asked, cluster, phase.tokens, phase.step if phase.step is not None else given)
         name = phase.name or (f"phase {place}" if len(phases) > 1 else "")
         mapping, basis = (None, None) if timed is None else (timed.estimate.mapping, timed.basis)
         found.append(TimedPhase(name=name, run=run, mapping=mapping, basis=basis))
@@ -79,36 +61,26 @@ def timed_phases(
 
 
 def _timed(
-    model: Model,
-    *,
-    cluster: Cluster,
-    tokens: float,
-    step: float | None,
-    asked: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    choices: Mapping[str, Any],
+    question: JobQuestion, cluster: Cluster, tokens: float, step: float | None
 ) -> tuple[RunPhase, Answer | None, list[str]]:
-    """One of them, and the estimate of its step; None: its time was given."""
-    notes: list[str] = []
-    if asked["batch"] is None:
+    """Return one phase, the estimate of its step (None if its time was given), and notes."""
+    if question.batch is None:
         raise DescriptionError(NO_BATCH)
-    shape = model_of(model, catalogue_of(settings["catalogue"]))
-    per_step = float(asked["batch"] * (asked["sequence"] or shape.sequence))
+    _, forward, length_notes = forward_pass(question.model, catalogue_of(question.catalogue), question.sequence)
+    per_step = float(question.batch * int(forward.sizes.get("position", 1)))
     tokens = run_tokens(tokens, per_step)
     if step is not None:
-        notes += length_notes(shape, asked["sequence"])
-        return RunPhase(tokens=tokens, tokens_per_step=per_step, step=step), None, notes
-    if not choices and asked["mapping"] is None:
-        found = plan(
-            model, top=1, anyway=True, **{name: value for name, value in asked.items() if name != "mapping"}, **settings
-        )
+        return RunPhase(tokens=tokens, tokens_per_step=per_step, step=step), None, list(length_notes)
+    notes: list[str] = []
+    asked = question.as_question(EstimateQuestion, tokens=None, seed=0, anyway=True)
+    if not question.layout and question.mapping is None:
+        planned = question.as_question(PlanQuestion, tokens=None)
+        found = ask(plan, planned.changed(top=1, anyway=True))
         if not found.layouts:
-            raise MappingError(
-                f"no layout of {model} runs on {cluster.name}; volvelle plan {model} --on {cluster.name} says why"
-            )
-        asked = {**asked, "mapping": found.layouts[0].mapping}
+            raise MappingError(f"no layout of {forward.name} runs on {cluster.name}; {planned.command} says why")
+        asked = asked.changed(mapping=found.layouts[0].mapping)
         notes.append("no layout given: the fastest of volvelle plan")
-    answer = estimate(model, anyway=True, **asked, **settings, **choices)
+    answer = ask(estimate, asked)
     notes += answer.notes
     if answer.speed is None:
         raise MappingError(f"there is no such layout: {answer.estimate.violations[0].problem}")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.unit.applications.goodput.test_run_plan import HAZARD, PHASE, planned
-from volvelle.applications.goodput.inputs import Way, preempted, recovery_policy
+from volvelle.applications.goodput.inputs import preempted, recovery_policy
 from volvelle.applications.goodput.run_estimate import RunSamples, middle, run_estimate
 from volvelle.applications.goodput.run_plan import (
     HourlyPrice,
@@ -20,6 +20,7 @@ from volvelle.applications.goodput.run_plan import (
     SitePower,
 )
 from volvelle.quantities import DAY
+from volvelle.questions.job import Way
 from volvelle.spread import LogNormal
 from volvelle.verbs.job.simulated import simulated_runs
 

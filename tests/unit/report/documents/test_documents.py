@@ -132,9 +132,9 @@ def test_what_explore_prints_follows_its_schema(most: str, feasible: bool, tmp_p
     pytest.importorskip("duckdb")
     from tests.small_studies import FIELDS  # noqa: PLC0415 - needs an extra
 
-    ahead = outlook({**FIELDS, "constraints": [f"power <= {most}"]}, workers=1)
+    ahead = outlook({**FIELDS, "constraints": [f"power <= {most}"]}, workers=1, out=tmp_path / "results")
     assert checked("explore", OutlookDocument.model_validate(ahead))["points"] == 72
-    done = sweep(ahead, out=tmp_path / "results")
+    done = sweep(ahead)
     answers = ExploreDocument.model_validate(done.answers())
     document = checked("explore", answers.model_copy(update={"ran": RanEntry.model_validate(done)}))
     assert (document["best"]["design"] is not None) is feasible

@@ -84,5 +84,10 @@ def test_a_limit_that_nobody_knows_is_refused() -> None:
 
 def test_the_same_file_serves_another_machine_unless_machines_are_what_it_compares() -> None:
     assert outlook(study(), on="dgx-h100/64").study.base.name == "dgx-h100/64"
-    with pytest.raises(DescriptionError, match="--on"):
+    with pytest.raises(DescriptionError, match="states its machines; leave on out"):
         outlook(study(axes={"system": ["dgx-a100/64", "dgx-h100/64"]}), on="dgx-h100/64")
+
+
+def test_a_number_of_the_machine_that_is_set_relative_to_it_holds_at_every_point() -> None:
+    asked = outlook(study(), set={"scale_up.rate": "2x"}).study
+    assert asked.assignments["scale_up.rate"] == 2.0 * read_study(study()).base.dimensions[0].link.rate

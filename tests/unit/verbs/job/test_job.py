@@ -149,7 +149,7 @@ def test_spot_prices_are_those_of_a_cloud_and_need_to_know_how_often_it_takes_th
     demand = volvelle.job("llama3-8b", **ASKED, rent="aws").run.spending[0]
     assert spot.usd_per_hour < demand.usd_per_hour
     assert "spot" in spot.what
-    with pytest.raises(DescriptionError, match="how often"):
+    with pytest.raises(DescriptionError, match="time between preemptions is missing"):
         volvelle.job("llama3-8b", **asked)
     with pytest.raises(DescriptionError, match="a price of a cloud"):
         volvelle.job("llama3-8b", **{**asked, "rent": "3 USD/h"}, preempted_every="6 h")
