@@ -166,8 +166,8 @@ def _preemptions(question: JobQuestion) -> float | None:
         return None
     if question.spot and _rented(question) is None:
         raise DescriptionError(
-            f"a spot price is a price of a cloud; give --rent as one of {', '.join(clouds())}, or leave out --spot and give "
-            "your own price as --rent, like '1.5 USD/h'"
+            f"a spot price is a price of a cloud; give --rent as one of {', '.join(clouds())}, or leave out --spot "
+            "and give your own price as --rent, like '1.5 USD/h'"
         )
     return question.si("preempted_every")
 
