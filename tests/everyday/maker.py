@@ -18,7 +18,6 @@ from volvelle.base.option_kinds import Number
 from volvelle.catalogue import Catalogue
 from volvelle.cli import _volvelle
 from volvelle.cli.question_command import TypedValue
-from volvelle.cli.words import Within
 from volvelle.domains import NumberDomain
 from volvelle.studies.design_space.fields import field_names, numeric_field
 
@@ -313,4 +312,4 @@ def domain_of_type(kind: click.ParamType) -> NumberDomain | None:  # type: ignor
     """The domain of an option that is a number; None: it is none."""
     if isinstance(kind, TypedValue) and isinstance(kind.kind, Number):
         return kind.kind.domain
-    return kind.domain if isinstance(kind, Within) else None
+    return None

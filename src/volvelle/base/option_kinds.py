@@ -426,6 +426,8 @@ class Named(OptionKind):
     lower: bool = False
     file: bool = False
     """Text may be the path of a local file."""
+    domain: NumberDomain | None = None
+    """A number of this domain is accepted, too."""
 
     @property
     def says(self) -> str:
@@ -438,6 +440,9 @@ class Named(OptionKind):
         if isinstance(value, str) or (self.file and isinstance(value, Path)):
             refuse_remote(value)
             return value.lower() if self.lower and isinstance(value, str) else value
+        if self.domain is not None and isinstance(value, int | float):
+            self.domain.read(value, where)
+            return value
         names = {base.__name__ for base in type(value).__mro__} | ({"callable"} if callable(value) else set())
         if names.isdisjoint(self.classes):
             raise self._rejected(value, where)
@@ -448,8 +453,9 @@ class Named(OptionKind):
         return str(getattr(value, "name", value))
 
     def schema(self) -> dict[str, Any]:
-        """Return text."""
-        return {"type": "string", "x-local": "read"} if self.file else {"type": "string"}
+        """Return text, or a number."""
+        text = {"type": "string", "x-local": "read"} if self.file else {"type": "string"}
+        return text if self.domain is None else {"anyOf": [text, Number(self.domain).schema()]}
 
 
 @final

@@ -61,8 +61,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     def answer() -> object:
         for word in words:
             refuse_remote(word)
-        # Pages repeat the command that made them.
-        return _volvelle(args=words, prog_name="volvelle", standalone_mode=False, obj=words)
+        return _volvelle(args=words, prog_name="volvelle", standalone_mode=False)
 
     return exit_status(answer)
 

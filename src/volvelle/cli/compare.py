@@ -3,8 +3,7 @@
 import click
 
 from volvelle.base.python_function import ask
-from volvelle.cli.html_page import write_page
-from volvelle.cli.output import Html, Json
+from volvelle.cli.output import Html, Json, write_page
 from volvelle.cli.question_command import command
 from volvelle.cli.waiting import waiting
 from volvelle.questions.compare import CompareQuestion

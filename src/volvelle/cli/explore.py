@@ -12,8 +12,7 @@ from volvelle.base.option_kinds import Switch, Text
 from volvelle.base.python_function import ask
 from volvelle.base.question import Option, option
 from volvelle.cli.exits import Interrupted
-from volvelle.cli.html_page import write_page
-from volvelle.cli.output import Html, Json
+from volvelle.cli.output import Html, Json, write_page
 from volvelle.cli.question_command import command
 from volvelle.cli.waiting import counting, waiting, watched
 from volvelle.questions.explore import ExploreQuestion
@@ -157,7 +156,8 @@ def _answered(done: "Sweep", command: str, output: _Output) -> bool:
     answers = done.answers()
     files = write_explore_files(answers, done.results.folder, command=command)
     written = tuple(map(str, files))
-    write_page(output.html, files[0].read_text("utf-8"))
+    if output.html is not None:
+        write_page(output.html, files[0].read_text("utf-8"))
     if output.as_json:
         from volvelle.report.documents.document import json_text  # noqa: PLC0415
         from volvelle.report.documents.explore import ExploreDocument, RanEntry  # noqa: PLC0415

@@ -8,8 +8,7 @@ import click
 from volvelle.base.option_kinds import OutputFile
 from volvelle.base.python_function import ask
 from volvelle.base.question import option
-from volvelle.cli.html_page import write_page
-from volvelle.cli.output import OUT, Brief, Html, Json
+from volvelle.cli.output import OUT, Brief, Html, Json, write_page
 from volvelle.cli.question_command import command
 from volvelle.cli.waiting import waiting
 from volvelle.questions.map import MapQuestion

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import click
+
 from volvelle.base.option_kinds import OutputFile, Switch
 from volvelle.base.question import Option, Question, option
 from volvelle.questions.pictures import FIGURE, PICTURE
@@ -45,3 +47,9 @@ def draws(options: Question) -> bool:
     return any(
         isinstance(value, Path) and (part.name == "html" or part.kind is PICTURE) for part, value in options.given()
     )
+
+
+def write_page(file: Path, page: str) -> None:
+    """Write a page into a file, and say so."""
+    file.write_text(page, "utf-8")
+    click.echo(f"written: {file}", err=True)

@@ -3,8 +3,7 @@
 import click
 
 from volvelle.base.python_function import ask
-from volvelle.cli.html_page import write_page
-from volvelle.cli.output import Brief, Html, Json
+from volvelle.cli.output import Brief, Html, Json, write_page
 from volvelle.cli.plan_application import PlanCommand
 from volvelle.cli.question_command import command
 from volvelle.cli.waiting import counting

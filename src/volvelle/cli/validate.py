@@ -11,8 +11,7 @@ from volvelle.applications.validation import validate as validated
 from volvelle.base.option_kinds import Number, Switch
 from volvelle.base.question import Option, Question, option
 from volvelle.cli.application_commands import ApplicationGroup
-from volvelle.cli.html_page import write_page
-from volvelle.cli.output import PLOT, Html, Json
+from volvelle.cli.output import PLOT, Html, Json, write_page
 from volvelle.cli.own_runs.validate_calibration import validate_calibration
 from volvelle.cli.question_command import command
 from volvelle.cli.waiting import bar, waiting

@@ -14,6 +14,7 @@ from volvelle.domains import (
     NO_SHARE,
     PART_DAYS,
     RECOVERY,
+    RENT,
     SPARES,
     YEAR,
 )
@@ -175,7 +176,7 @@ class JobQuestion(StatedStep):
         Option(
             "--rent",
             "Cloud to rent from, like lambda, or the price of a GPU, like '3 USD/h'.",
-            kind=Named("a cloud or a price per hour", ("int", "float")),
+            kind=Named("a cloud or a price per hour", domain=RENT),
             group=_MONEY,
             metavar="CLOUD|USD/h",
             configured="prices.rent",

@@ -6,8 +6,7 @@ import click
 
 from volvelle.base.python_function import ask
 from volvelle.base.question import option
-from volvelle.cli.html_page import write_page
-from volvelle.cli.output import FIGURE, Brief, Html, Json
+from volvelle.cli.output import FIGURE, Brief, Html, Json, write_page
 from volvelle.cli.question_command import command
 from volvelle.cli.waiting import counting
 from volvelle.questions.serving import PlanServingQuestion

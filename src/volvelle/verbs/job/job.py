@@ -166,8 +166,8 @@ def _preemptions(question: JobQuestion) -> float | None:
         return None
     if question.spot and _rented(question) is None:
         raise DescriptionError(
-            f"--spot is a price of a cloud; give --rent as one of {', '.join(clouds())}, or leave --spot out and give "
-            "your own price as --rent, like '1.5 USD/h'"
+            f"a spot price is a price of a cloud; give --rent as one of {', '.join(clouds())}, or leave out --spot "
+            "and give your own price as --rent, like '1.5 USD/h'"
         )
     return question.si("preempted_every")
 
@@ -180,7 +180,7 @@ def _prices(question: JobQuestion, cluster: Cluster) -> tuple[HourlyPrice, ...]:
         offer = cloud_rent(chip, cloud)
         if spot and offer.spot is None:
             raise DescriptionError(
-                f"no spot price of {chip} at {offer.cloud} is known; leave --spot out and give yours as --rent, "
+                f"no spot price of {chip} at {offer.cloud} is known; leave out --spot and give yours as --rent, "
                 "like '1.5 USD/h'"
             )
         middle = offer.spot if spot and offer.spot is not None else offer.dollars_per_hour
