@@ -124,3 +124,19 @@ def test_one_line_in_a_question_is_an_option_on_every_surface(tmp_path: Path) ->
         "typed": "volvelle serve llama3-8b --tail-share '5 %' --on dgx-h100/1",
         "study": "5 %",
     }
+
+
+def test_every_flag_is_declared_once() -> None:
+    """A flag that several commands have is one option, which each question may word anew."""
+    flags = declared_flags()
+    assert len(flags) > 150
+    assert [flag for flag, count in flags.items() if count > 1] == []
+
+
+def test_no_command_declares_an_option_by_hand() -> None:
+    by_hand = [
+        str(file.relative_to(SOURCE))
+        for file in SOURCE.rglob("*.py")
+        if re.search(r"click\.(option|argument)\(", file.read_text("utf-8"))
+    ]
+    assert by_hand == []

@@ -12,6 +12,7 @@ from volvelle.cli.question_command import command
 from volvelle.cli.waiting import waiting
 from volvelle.errors import MappingError
 from volvelle.questions.estimate import EstimateQuestion
+from volvelle.questions.shared import TIMELINE
 
 
 class _Output(Brief, Html, Json):
@@ -29,13 +30,7 @@ class _Output(Brief, Html, Json):
         default=None,
     )
     timeline: Path | None = option(
-        Option(
-            "--timeline",
-            "Write the replayed step for ui.perfetto.dev: .json or .json.gz.",
-            kind=OutputFile(),
-            group="Files",
-        ),
-        default=None,
+        TIMELINE, default=None, help="Write the replayed step for ui.perfetto.dev: .json or .json.gz."
     )
     trace: Path | None = option(
         Option(

@@ -6,7 +6,7 @@ import click
 
 from volvelle.base.option_kinds import OutputFile, Switch
 from volvelle.base.question import Option, Question, option
-from volvelle.questions.pictures import FIGURE, PICTURE
+from volvelle.questions.shared import FIGURE, OUT, PICTURE, PLOT
 
 __all__ = ["FIGURE", "OUT", "PICTURE", "PLOT", "Brief", "Html", "Json", "draws"]
 
@@ -36,10 +36,6 @@ class Html(Question):
         Option("--html", "Write the answer as a web page.", kind=OutputFile(), group=_OUTPUT, metavar="FILE"),
         default=None,
     )
-
-
-OUT = Option("--out", "Write the answer.", kind=OutputFile(), group=_OUTPUT)
-PLOT = Option("--plot", "Draw the answer.", kind=PICTURE, group=_OUTPUT, metavar="FILE")
 
 
 def draws(options: Question) -> bool:

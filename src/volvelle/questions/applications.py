@@ -5,6 +5,7 @@ its command, its Python arguments and its JSON Schema are its own.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,7 +14,7 @@ from volvelle.base.option_kinds import InputFile, Number, OutputFile, Switch, Te
 from volvelle.base.question import Option, Question, option
 from volvelle.domains import ACCELERATORS, BLOCK, DRAWS, ORDER
 from volvelle.questions.machine import CATALOGUE, PROGRESS, RANDOM_SEED, SYSTEM
-from volvelle.questions.plan import TOP
+from volvelle.questions.shared import GROUP, PURPOSE_MODEL, TOP
 
 if TYPE_CHECKING:
     from volvelle.questions.machine import Folder
@@ -35,10 +36,9 @@ OWN_REPORTS = Option(
     group="Method",
     metavar="LOG",
 )
-OWN_MODEL = Option(
-    "--model",
-    "Model of your own runs: a name in the catalogue, or a Hugging Face config.json or its folder.",
-    metavar="MODEL",
+OWN_MODEL = replace(
+    PURPOSE_MODEL,
+    help="Model of your own runs: a name in the catalogue, or a Hugging Face config.json or its folder.",
 )
 SAVE = Option("--save", "Write the constants.", kind=OutputFile(), group="Files", metavar="FILE.yaml")
 FAMILY = Option("--family", "GPU family to fit.", group="Machine")
@@ -72,7 +72,7 @@ class ValidateQuestion(Question):
 
     data: Path | str | None = option(OWN_ROWS, default=None)
     group: str | None = option(
-        Option("--group", "Only publications whose names start with this.", metavar="NAME"), default=None
+        GROUP, default=None, help="Only publications whose names start with this.", metavar="NAME"
     )
     catalogue: "Folder" = option(CATALOGUE, flag="", configured="", default=None)
     advance: Callable[[], None] | None = option(PROGRESS, help="Function that is called after every row.", default=None)

@@ -9,6 +9,7 @@ from volvelle.base.question import Option, Question, option
 from volvelle.domains import ACCELERATORS, SIZE
 from volvelle.errors import DescriptionError
 from volvelle.questions.machine import CALIBRATED, RANDOM_SEED, ROUTING, SYSTEM, OtherMachine
+from volvelle.questions.shared import ESTIMATORS, GROUP
 
 if TYPE_CHECKING:
     from volvelle.system.cluster import Cluster
@@ -60,14 +61,12 @@ class CollectiveQuestion(OtherMachine):
     size: str | float = option(Option("SIZE", "Size of the whole tensor, like 1GB.", kind=Number(SIZE)), kw_only=False)
     on: "Cluster | str" = option(SYSTEM, help="Machine and number of GPUs, like dgx-h100/1024.")
     group: Group = option(
-        Option(
-            "--group",
-            "Number of GPUs, or GPUs per network dimension from innermost, like 8x64.",
-            kind=Joined(Number(ACCELERATORS)),
-            metavar="GPUS",
-            usually="all",
-        ),
+        GROUP,
         default=None,
+        help="Number of GPUs, or GPUs per network dimension from innermost, like 8x64.",
+        kind=Joined(Number(ACCELERATORS)),
+        metavar="GPUS",
+        usually="all",
     )
     algorithm: str = option(
         Option(
@@ -79,13 +78,10 @@ class CollectiveQuestion(OtherMachine):
         default="nested",
     )
     estimator: Literal["closed", "flows"] = option(
-        Option(
-            "--with",
-            "closed: formulas alone; flows: also messages that share links.",
-            kind=Words(("closed", "flows")),
-            group="Method",
-        ),
+        ESTIMATORS,
         default="closed",
+        help="closed: formulas alone; flows: also messages that share links.",
+        kind=Words(("closed", "flows")),
     )
     placement: str | None = option(_PLACEMENT, default=None, usually="in-order")
     beside: str | Sequence[str] = option(_BESIDE, default=())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from volvelle.base.option_kinds import Named
 from volvelle.base.question import Option, option
 from volvelle.questions.machine import RANDOM_SEED, SYSTEM
+from volvelle.questions.shared import PURPOSE_MODEL
 from volvelle.questions.training import MODEL, RUN_TOKENS, StatedStep
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class CompareQuestion(StatedStep):
         kw_only=False,
     )
     model: "Transformer | Workload | Path | str | None" = option(  # type: ignore[assignment]
-        MODEL, flag="--model", default=None, help="Model, unless A and B are models."
+        PURPOSE_MODEL, default=None, kind=MODEL.kind, help="Model, unless A and B are models."
     )
     on: "Cluster | str | None" = option(SYSTEM, default=None, help="Machine, unless A and B are systems.")  # type: ignore[assignment]
     tokens: str | float | None = option(RUN_TOKENS, default=None)

@@ -1,6 +1,7 @@
 """The question of ``volvelle cost``."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from volvelle.base.option_kinds import Number, Switch, Text, Words
@@ -8,17 +9,19 @@ from volvelle.base.question import Option, option
 from volvelle.domains import ENERGY_PRICE, LIFE, NO_SHARE, POWER, PRICE, SHARE, STEP_TIME, TOKENS
 from volvelle.economics.price_book import PriceModel
 from volvelle.questions.machine import SYSTEM, OtherMachine
+from volvelle.questions.shared import PURPOSE_MODEL
 from volvelle.questions.training import RUN_TOKENS, STEP
 
 if TYPE_CHECKING:
     from volvelle.system.cluster import Cluster
 
 _MONEY = "Money and energy"
-PRICE_MODEL = Option(
-    "--model",
-    "Prices of whole GPUs as offered, by parts, or as DFModel has them.",
+PRICE_MODEL = replace(
+    PURPOSE_MODEL,
+    help="Prices of whole GPUs as offered, by parts, or as DFModel has them.",
     kind=Words(get_args(PriceModel)),
     group=_MONEY,
+    metavar="",
 )
 
 

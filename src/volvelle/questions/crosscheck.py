@@ -8,6 +8,7 @@ from volvelle.base.option_kinds import Listed, Named, Number, Switch, Text
 from volvelle.base.question import Option, option
 from volvelle.domains import SAMPLES
 from volvelle.questions.machine import RANDOM_SEED, ROUTING, SYSTEM
+from volvelle.questions.shared import ESTIMATORS
 from volvelle.questions.training import MODEL, LaidOutStep
 
 if TYPE_CHECKING:
@@ -28,13 +29,10 @@ class CrosscheckQuestion(LaidOutStep):
     )
 
     estimators: Sequence[str] | str = option(
-        Option(
-            "--with",
-            "Two or more of closed (formulas), event (a replay), flows and simgrid (collectives on links).",
-            kind=Listed(Text(lower=True)),
-            group="Method",
-        ),
+        ESTIMATORS,
         default=("closed", "event"),
+        help="Two or more of closed (formulas), event (a replay), flows and simgrid (collectives on links).",
+        kind=Listed(Text(lower=True)),
     )
     routing: str | None = option(ROUTING, default=None)
     seed: int = option(RANDOM_SEED, default=0)

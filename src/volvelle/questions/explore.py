@@ -6,8 +6,9 @@ from typing import Any
 
 from volvelle.base.option_kinds import InputFile, Number, OutputFile, Switch, Text
 from volvelle.base.question import Option, option
-from volvelle.domains import PROCESSES, SEQUENCES
+from volvelle.domains import SEQUENCES
 from volvelle.questions.machine import CALIBRATED, MARGIN_LEFT, STACK, SYSTEM, OtherMachine, Software
+from volvelle.questions.shared import OUT, WORKERS
 
 _STATED = "the study's"
 
@@ -36,14 +37,12 @@ class ExploreQuestion(OtherMachine, Software):
         kw_only=False,
     )
     out: Path | str | None = option(
-        Option(
-            "--out",
-            "Folder for results.",
-            kind=OutputFile(folder=True),
-            group="Files",
-            usually="STUDY's name + .results",
-        ),
+        OUT,
         default=None,
+        help="Folder for results.",
+        kind=OutputFile(folder=True),
+        group="Files",
+        usually="STUDY's name + .results",
     )
     fresh: bool = option(
         Option("--fresh", "Discard the results of earlier runs in the folder.", kind=Switch(), group="Files"),
@@ -55,16 +54,7 @@ class ExploreQuestion(OtherMachine, Software):
     stack: str = option(STACK, default="", usually=_STATED, configured="")
     calibrated: Path | str | None = option(CALIBRATED, default=None, configured="")
     margin: str | float | None = option(MARGIN_LEFT, default=None, usually=_STATED, configured="")
-    workers: int | None = option(
-        Option(
-            "--workers",
-            "Processes on this machine.",
-            kind=Number(PROCESSES),
-            group="Method",
-            usually="all cores",
-        ),
-        default=None,
-    )
+    workers: int | None = option(WORKERS, default=None)
     ray: str | None = option(
         Option(
             "--ray",

@@ -19,6 +19,7 @@ from volvelle.domains import (
     YEAR,
 )
 from volvelle.questions.machine import RANDOM_SEED
+from volvelle.questions.shared import CHECK
 from volvelle.questions.training import RUN_TOKENS, STEP, StatedStep
 
 Way = Literal["asynchronous", "synchronous", "memory", "two-tier", "elastic"]
@@ -203,7 +204,6 @@ class JobQuestion(StatedStep):
         default=None,
     )
     check: Literal["simulate"] | None = option(
-        Option("--check", "Simulate the run failure by failure, too.", kind=Words(("simulate",)), group="Method"),
-        default=None,
+        CHECK, default=None, help="Simulate the run failure by failure, too.", kind=Words(("simulate",))
     )
     seed: int = option(RANDOM_SEED, default=0, help="Seed of samples and simulated runs.")

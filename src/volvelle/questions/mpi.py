@@ -8,6 +8,7 @@ from volvelle.base.option_kinds import InputFile, Number, Words
 from volvelle.base.question import Option, Question, option
 from volvelle.domains import NO_SIZE, NumberDomain
 from volvelle.questions.machine import CATALOGUE, OTHER_SYSTEM, RANDOM_SEED
+from volvelle.questions.shared import ESTIMATORS
 from volvelle.workload.message_passing.trace import RANKS
 
 if TYPE_CHECKING:
@@ -81,13 +82,10 @@ class MpiQuestion(Question):
         default="64KiB",
     )
     sharing: Sharing = option(
-        Option(
-            "--with",
-            "flows: messages share links; laws: formulas; auto: flows up to 200,000 messages.",
-            kind=Words(get_args(Sharing)),
-            group="Method",
-        ),
+        ESTIMATORS,
         default="auto",
+        help="flows: messages share links; laws: formulas; auto: flows up to 200,000 messages.",
+        kind=Words(get_args(Sharing)),
     )
     seed: int = option(RANDOM_SEED, default=0)
     catalogue: "Folder" = option(CATALOGUE, default=None)

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Literal
 
 from volvelle.base.option_kinds import Named, Number, Text, Words
 from volvelle.base.question import Option, option
-from volvelle.domains import DAYS, PRICE, RESULTS
+from volvelle.domains import DAYS, PRICE
 from volvelle.questions.machine import PROGRESS, SYSTEM
+from volvelle.questions.shared import EMIT, TOP
 from volvelle.questions.training import ANYWAY, RUN_TOKENS, SearchedStep
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ FRAMEWORKS: tuple[Framework, ...] = ("megatron", "torchtitan", "deepspeed", "fsd
 Rank = Literal["centre", "likely", "expected"]
 RANKS: tuple[Rank, ...] = ("centre", "likely", "expected")
 
-TOP = Option("--top", "Layouts to show, in addition to the best of each kind.", kind=Number(RESULTS), group="Output")
 _DAYS = Option(
     "--days",
     "Find the fewest GPUs that finish within these days, failures included.",
@@ -42,12 +42,9 @@ class PlanQuestion(SearchedStep):
     on: "Cluster | str" = option(SYSTEM)
     tokens: str | float | None = option(RUN_TOKENS, default=None)
     framework: Framework | None = option(
-        Option(
-            "--emit", "Print launch flags of the best layout for a framework.", kind=Words(FRAMEWORKS), group="Files"
-        ),
-        default=None,
+        EMIT, default=None, help="Print launch flags of the best layout for a framework.", kind=Words(FRAMEWORKS)
     )
-    top: int = option(TOP, default=4)
+    top: int = option(TOP, default=4, help="Layouts to show, in addition to the best of each kind.")
     rank: Rank = option(
         Option(
             "--rank",

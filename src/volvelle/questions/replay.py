@@ -7,6 +7,7 @@ from volvelle.base.option_kinds import InputFile, Number, Words
 from volvelle.base.question import Option, option
 from volvelle.domains import ACCELERATORS, CLOCK
 from volvelle.questions.machine import OTHER_SYSTEM, RANDOM_SEED, OtherMachine
+from volvelle.questions.shared import GROUP
 from volvelle.questions.training import ELEMENT
 
 if TYPE_CHECKING:
@@ -62,13 +63,11 @@ class ReplayQuestion(OtherMachine):
         ELEMENT, default=None, help="Element type of all matrix products.", usually="as in the trace"
     )
     group: int | None = option(
-        Option(
-            "--group",
-            "Ranks of collectives whose members the trace does not state.",
-            kind=Number(ACCELERATORS),
-            usually="all",
-        ),
+        GROUP,
         default=None,
+        help="Ranks of collectives whose members the trace does not state.",
+        kind=Number(ACCELERATORS),
+        usually="all",
     )
     gaps: Gaps = option(
         Option("--gaps", "Time of the host between operations.", kind=Words(get_args(Gaps))), default="keep"

@@ -1,6 +1,7 @@
 """Options about serving that several questions share, and the question of ``volvelle serve``."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -10,9 +11,7 @@ from volvelle.domains import (
     DEGREE,
     ENGINE_SEQUENCES,
     NO_DEGREE,
-    PROCESSES,
     REQUEST_LENGTH,
-    RESULTS,
     SERVED_BATCH,
     SERVED_REQUESTS,
     SHARE,
@@ -24,7 +23,8 @@ from volvelle.domains import (
 )
 from volvelle.questions.layout import LAYOUT
 from volvelle.questions.machine import CATALOGUE, PROGRESS, RANDOM_SEED, SYSTEM
-from volvelle.questions.training import MODEL
+from volvelle.questions.shared import CHECK, EMIT, TIMELINE, TOP, WORKERS
+from volvelle.questions.training import BATCH, DOCUMENT_LENGTHS, MODEL
 
 if TYPE_CHECKING:
     from volvelle.interchange.speculation_words import Drafter
@@ -60,12 +60,13 @@ LIMITS = Option(
 )
 INPUT_TOKENS = Option("--input", "Tokens per prompt.", kind=Number(REQUEST_LENGTH), group="Requests", usually="1024")
 OUTPUT_TOKENS = Option("--output", "Tokens per answer.", kind=Number(REQUEST_LENGTH), group="Requests", usually="128")
-LENGTHS = Option(
-    "--lengths",
-    "Spread of request lengths: around:0.2 (a fifth to either side), uniform:0.8 (0.8 to 1 times), or fixed.",
+LENGTHS = replace(
+    DOCUMENT_LENGTHS,
+    help="Spread of request lengths: around:0.2 (a fifth to either side), uniform:0.8 (0.8 to 1 times), or fixed.",
     kind=InWords("lengths", ("RequestLengths",)),
     group="Requests",
     usually="around:0.2",
+    metavar="",
 )
 REQUESTS = Option("--requests", "Number of requests in the load.", kind=Number(SERVED_REQUESTS), group="Requests")
 ENGINE = Option(
@@ -114,9 +115,9 @@ SPECULATE = Option(
     group="Engine",
     metavar="DRAFTS",
 )
-EMIT = Option(
-    "--emit",
-    "Print launch files: vllm, sglang, trtllm or dynamo, or one at a version, like vllm@0.19.0.",
+LAUNCH_FILES = replace(
+    EMIT,
+    help="Print launch files: vllm, sglang, trtllm or dynamo, or one at a version, like vllm@0.19.0.",
     group="Files",
     metavar="TARGET",
 )
@@ -158,8 +159,12 @@ class InstanceFields(RequestFields, EngineFields):
     """One engine with its layout, and what it is asked to serve."""
 
     batch: int | None = option(
-        Option("--batch", "Sequences that start at once.", kind=Number(SERVED_BATCH), group="Requests", usually="1"),
+        BATCH,
         default=None,
+        help="Sequences that start at once.",
+        kind=Number(SERVED_BATCH),
+        group="Requests",
+        usually="1",
     )
     tensor: int | None = option(
         TENSOR, default=None, help="Tensor parallelism (TP).", usually="the GPUs of a node, up to 8"
@@ -220,7 +225,7 @@ class InstanceFields(RequestFields, EngineFields):
 class LaunchFields(Question):
     """Files that launch an engine."""
 
-    emit: str | None = option(EMIT, default=None)
+    emit: str | None = option(LAUNCH_FILES, default=None)
     into: Path | str | None = option(INTO, default=None)
     checkpoint: str | None = option(CHECKPOINT, default=None)
 
@@ -268,13 +273,9 @@ class ServeQuestion(InstanceFields, LaunchFields, PoolFields):
     model: "Transformer | Path | str" = option(MODEL, kw_only=False)
     on: "Cluster | str" = option(SYSTEM, help="Machine and number of GPUs, like dgx-h100/8.")
     timeline: Path | str | None = option(
-        Option(
-            "--timeline",
-            "Write the simulated load for ui.perfetto.dev; compressed if FILE ends in .gz.",
-            kind=OutputFile(),
-            group="Files",
-        ),
+        TIMELINE,
         default=None,
+        help="Write the simulated load for ui.perfetto.dev; compressed if FILE ends in .gz.",
     )
     catalogue: "Folder" = option(CATALOGUE, default=None)
 
@@ -402,7 +403,7 @@ class PlanServingQuestion(Question):
         Option("--split", "Also consider separate prefill and decode pools.", kind=Switch(), group="Search"),
         default=False,
     )
-    top: int = option(Option("--top", "Layouts to show.", kind=Number(RESULTS), group="Output"), default=5)
+    top: int = option(TOP, default=5)
     keep: Path | str | None = option(
         Option(
             "--keep",
@@ -412,15 +413,10 @@ class PlanServingQuestion(Question):
         ),
         default=None,
     )
-    emit: str | None = option(EMIT, default=None)
+    emit: str | None = option(LAUNCH_FILES, default=None)
     into: Path | str | None = option(INTO, default=None)
     checkpoint: str | None = option(CHECKPOINT, default=None)
-    workers: int | None = option(
-        Option(
-            "--workers", "Processes.", kind=Number(PROCESSES), group="Method", usually="all cores for large searches"
-        ),
-        default=None,
-    )
+    workers: int | None = option(WORKERS, default=None, usually="all cores for large searches")
     catalogue: "Folder" = option(CATALOGUE, default=None)
     progress: Callable[[int, int, str], None] | None = option(PROGRESS, default=None)
 
@@ -537,14 +533,11 @@ class FleetQuestion(Question):
         default=None,
     )
     check: str | None = option(
-        Option(
-            "--check",
-            "Hours to simulate request by request: busiest, every or none.",
-            kind=Text(lower=True),
-            group="Method",
-            usually="busiest",
-        ),
+        CHECK,
         default=None,
+        help="Hours to simulate request by request: busiest, every or none.",
+        kind=Text(lower=True),
+        usually="busiest",
     )
     seed: int | None = option(RANDOM_SEED, default=None, usually="0")
     catalogue: "Folder" = option(CATALOGUE, default=None)

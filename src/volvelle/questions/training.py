@@ -97,7 +97,7 @@ _GRADIENTS = Option(
     usually="fp32",
     metavar="[fp32|bf16]",
 )
-_LENGTHS = Option(
+DOCUMENT_LENGTHS = Option(
     "--lengths",
     "Document lengths packed into a sequence, with shares, like 512:0.7,4096:0.3, or a file.",
     kind=Named("text, a path or Lengths", ("Lengths",), file=True),
@@ -130,7 +130,7 @@ class Tuned(Question):
     master: str | None = option(_MASTER, default=None)
     moments: str | None = option(_MOMENTS, default=None)
     gradients: str | None = option(_GRADIENTS, default=None)
-    lengths: "str | Path | Lengths | None" = option(_LENGTHS, default=None)
+    lengths: "str | Path | Lengths | None" = option(DOCUMENT_LENGTHS, default=None)
 
     @property
     def recipe(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from volvelle.domains import ACCELERATORS, SHARE
 from volvelle.interchange.logs.readers import read_log
 from volvelle.quantities import BYTES, FLOP_PER_SECOND, WATTS, Quantity, percent, show
 from volvelle.questions.applications import MEMORY_TO_FILL, OWN_REPORTS, CalibrateQuestion, PlanApplicationQuestion
-from volvelle.questions.pictures import FIGURE
+from volvelle.questions.shared import FIGURE
 from volvelle.spread import model_reach
 from volvelle.system.cluster import Cluster
 

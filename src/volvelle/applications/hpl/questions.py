@@ -19,8 +19,7 @@ from volvelle.questions.applications import (
     CalibrateQuestion,
     PlanApplicationQuestion,
 )
-from volvelle.questions.pictures import FIGURE
-from volvelle.questions.serving import EMIT
+from volvelle.questions.shared import EMIT, FIGURE
 
 _METHOD = "Method"
 

@@ -37,7 +37,7 @@ from volvelle.errors import DescriptionError
 from volvelle.estimators.result import RangedFigure
 from volvelle.quantities import BYTES, CELLS_PER_SECOND, FLOP_PER_SECOND, SECONDS, Quantity, percent, show
 from volvelle.questions.applications import GRID, CalibrateQuestion, PlanApplicationQuestion
-from volvelle.questions.pictures import FIGURE
+from volvelle.questions.shared import FIGURE
 from volvelle.questions.training import ELEMENT
 from volvelle.system.cluster import Cluster
 
