@@ -24,6 +24,7 @@ from volvelle.domains import NumberDomain, domains_of
 from volvelle.errors import DescriptionError, MappingError
 from volvelle.interchange.load_words import Trace
 from volvelle.interchange.study_file import StudyForm
+from volvelle.interchange.workload_form import SERVED
 from volvelle.mapping.parallelism import CHOICES, ParallelMapping
 from volvelle.simulation.batching.costs import StepCosts
 from volvelle.simulation.batching.metrics import Limits
@@ -198,6 +199,7 @@ def test_every_axis_has_a_domain(catalogue: Catalogue) -> None:
         "forward_first",
         "memory_limit",
     )
+    words += tuple(name for name, part in SERVED.items() if not isinstance(part.kind, Number))
     for path in structural_names(cluster):
         assert (structural_domain(path) is None) == (path.rpartition(".")[2] in words), path
 

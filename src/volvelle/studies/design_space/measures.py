@@ -31,6 +31,8 @@ from volvelle.studies.design_space.job_measures import QUANTILES, run_quantile
 from volvelle.studies.design_space.step_samples import StepSamples
 
 _MILLION = 1e6
+TTFT, TPOT = "ttft", "tpot"
+"""Measures of workloads that are served."""
 MIDDLE = 50
 
 
@@ -228,8 +230,8 @@ _ALL = (
     Measure("time_per_sample", "of a step, for every sequence", SECONDS, _LESS, lambda it: it.time / it.samples),
     Measure("samples_per_s", "sequences a second", None, _MORE, lambda it: it.samples / it.time),
     Measure("tokens_per_s", "tokens a second", None, _MORE, lambda it: it.tokens / it.time),
-    Measure("ttft", "mean time to the first token", SECONDS, _LESS, lambda it: _latency(it, "ttft")),
-    Measure("tpot", "mean time per output token after the first", SECONDS, _LESS, lambda it: _latency(it, "tpot")),
+    Measure(TTFT, "mean time to the first token", SECONDS, _LESS, lambda it: _latency(it, TTFT)),
+    Measure(TPOT, "mean time per output token after the first", SECONDS, _LESS, lambda it: _latency(it, TPOT)),
     Measure("days", "until all tokens are trained on", None, _LESS, lambda it: it.seconds / DAY),
     Measure("chips", "accelerators", None, _LESS, lambda it: it.chips),
     Measure("machine_usd", "price of the machine", DOLLARS, _LESS, lambda it: it.costs.capex),
@@ -342,8 +344,8 @@ PRICED = frozenset(MEASURES) - {
     "time_per_sample",
     "samples_per_s",
     "tokens_per_s",
-    "ttft",
-    "tpot",
+    TTFT,
+    TPOT,
     "days",
     "chips",
     *(name for name in MEASURES if name.partition(".")[0] in ("days", "ettr")),

@@ -10,7 +10,7 @@ from volvelle.catalogue import Catalogue
 from volvelle.errors import VolvelleError
 from volvelle.interchange.workload_form import WorkloadForm
 from volvelle.questions.serving import ServeQuestion
-from volvelle.studies.design_space.measures import Worked
+from volvelle.studies.design_space.measures import TPOT, TTFT, Worked
 from volvelle.studies.design_space.points import REASONS
 from volvelle.studies.design_space.step_samples import DrawnOnce, ranged_samples
 from volvelle.system.cluster import Cluster
@@ -39,7 +39,7 @@ def served_work(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue, rows
         samples=float(batch),
         weight=form.weight,
         run_tokens=form.tokens,
-        latencies={name: np.array([_latency(one, name) for one in answers]) for name in ("ttft", "tpot")},
+        latencies={name: np.array([_latency(one, name) for one in answers]) for name in (TTFT, TPOT)},
         drawn=DrawnOnce(ranged_samples, list(times), [one.ranges.get("latency") for one in answers]),
     )
 
