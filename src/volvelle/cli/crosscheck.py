@@ -3,6 +3,7 @@
 import click
 
 from volvelle.base.python_function import ask
+from volvelle.base.settings import settings_in_use
 from volvelle.cli.output import Brief, Json
 from volvelle.cli.question_command import command
 from volvelle.cli.waiting import counting, waiting
@@ -15,7 +16,8 @@ class _Output(Brief, Json):
 
 def _run(question: CrosscheckOrSuiteQuestion, output: _Output) -> int:
     if question.suite:
-        if question.model is not None or question.on is not None:
+        stated = question.on is not None and "on" not in settings_in_use()
+        if question.model is not None or stated:
             raise click.UsageError("--suite has its own models and machines; leave MODEL and --on away")
         _suite(question, output)
         return 0
