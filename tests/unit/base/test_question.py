@@ -1,6 +1,7 @@
 """A question declares its options once; surfaces are made from the declaration."""
 
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import jsonschema
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from volvelle.base.option_kinds import InputFile, Joined, Number, OutputFile, Switch, Words
+from volvelle.base.option_kinds import InputFile, Instance, Joined, Number, OutputFile, Switch, Words
 from volvelle.base.question import Option, Question, option
 from volvelle.cli.question_command import command
 from volvelle.domains import SEQUENCES, STEP_TIME
@@ -111,6 +112,17 @@ def test_one_number_and_several_are_kept_apart(value: Any, kept: Any, typed: str
 def test_numbers_that_are_none_are_rejected_by_the_name_of_the_option(value: Any) -> None:
     with pytest.raises(DescriptionError, match=r"\bgroup is\b"):
         Joined(Number(SEQUENCES)).read(value, "group")
+
+
+def test_text_is_no_value_of_a_class_that_has_none() -> None:
+    kind = Instance("a Path", ("Path",))
+    assert kind.read(Path("x"), "place") == Path("x")
+    for wrong in ("x", 3, None):
+        with pytest.raises(DescriptionError, match=r"place is .*; it must be a Path"):
+            kind.read(wrong, "place")
+    with pytest.raises(DescriptionError, match="it must be a function"):
+        Instance("a function", ("callable",)).read("x", "progress")
+    assert Instance("a mapping", ("Mapping",)).read(MappingProxyType({1: 2}), "table") == {1: 2}
 
 
 def test_an_ending_of_a_file_may_have_two_parts() -> None:
