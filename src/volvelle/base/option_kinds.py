@@ -99,6 +99,11 @@ class Number(OptionKind):
             raise self._rejected(text, "it") from None
         return self.read(number, "it")
 
+    def text(self, value: Any) -> str:
+        """Return the number as it is typed, a whole number without a decimal point."""
+        plainly_whole = self.domain.kind is None and isinstance(value, float) and value.is_integer()
+        return str(int(value)) if plainly_whole else str(value)
+
     def schema(self) -> dict[str, Any]:
         """Return the limits in SI units, and the unit; text with a unit is accepted as well."""
         limits = {"minimum": self.domain.least, "maximum": self.domain.most}

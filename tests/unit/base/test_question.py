@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from volvelle.base.option_kinds import InputFile, Instance, Joined, Number, OutputFile, Switch, Words
 from volvelle.base.question import Option, Question, option
 from volvelle.cli.question_command import command
-from volvelle.domains import SEQUENCES, STEP_TIME
+from volvelle.domains import LIMIT, SEQUENCES, STEP_TIME
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.mapping.parallelism import Schedule
 
@@ -72,6 +72,16 @@ def test_a_value_of_another_kind_is_rejected_by_its_name(name: str, value: Any) 
 def test_the_typed_command_has_arguments_first_and_only_what_is_off_its_default() -> None:
     question = Asked("llama3-8b", step="6.3 s", zero=(1, 2), spot=True, schedule="1f1b")
     assert question.command == "volvelle ask llama3-8b --step '6.3 s' --spot --zero 1 --zero 2"
+
+
+@pytest.mark.parametrize(
+    ("domain", "value", "typed"),
+    [(LIMIT, 10.0, "10"), (LIMIT, 0.5, "0.5"), (LIMIT, 7, "7"), (SEQUENCES, 8, "8"), (STEP_TIME, "2 min", "2 min")],
+)
+def test_a_number_is_typed_as_people_type_it(domain: Any, value: Any, typed: str) -> None:
+    kind = Number(domain)
+    assert kind.text(value) == typed
+    assert kind.from_text(typed) == value
 
 
 def test_a_number_with_its_unit_is_known_in_si_units() -> None:
