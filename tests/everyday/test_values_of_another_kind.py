@@ -168,10 +168,10 @@ SERVED = {"model": "llama3-8b", "on": "dgx-h100/8", "batch": 8, "input": 128, "o
         ("estimate", GPT2, {"recompute": True, "schedule": "later", "zero": "1", "tensor": True, "pipeline": NAN}),
         ("estimate", GPT2, {"data": -1, "overlap": "no", "ulysses": 2, "graphs": 9, "offload_weights": "yes"}),
         ("estimate", GPT2, {"anyway": "no", "element": 16, "estimator": None, "stack": 5, "margin": True, "seed": 1.5}),
-        ("estimate", GPT2, {"on": 8, "model": 3, "mapping": {"tensor": 8}, "stragglers": [1], "set": "rate=2x"}),
+        ("estimate", GPT2, {"on": 8, "model": 3, "mapping": "tp8", "stragglers": [1], "set": "rate=2x"}),
         ("estimate", GPT2, {"lora": True, "freeze": 3, "optimizer": 1, "lengths": 512, "catalogue": 3, "batch": "8"}),
         ("plan", GPT2, {"recompute": (7,), "tensor": "2", "data": [1, True], "sequence_parallel": "no", "top": 2.5}),
-        ("plan", GPT2, {"offload": "no", "rank": "first", "framework": "jax", "space": {}, "progress": 3}),
+        ("plan", GPT2, {"offload": "no", "rank": "first", "framework": "jax", "space": "x", "progress": "x"}),
         ("scale", {"model": "gpt2", "on": "dgx-h100"}, {"growth": "fast", "first": True, "recompute": True, "on": 8}),
         (
             "how_many",
@@ -185,7 +185,7 @@ SERVED = {"model": "llama3-8b", "on": "dgx-h100/8", "batch": 8, "input": 128, "o
         ("map", {"graph": "gpt2", "on": "dgx-a100/8"}, {"graph": 3, "micro_batches": 2.5, "assumptions": 3, "set": 3}),
         ("serve", SERVED, {"chunked_prefill": "no", "engine": 3, "tensor": True, "batch": 2.5, "load": 3, "kv": 8}),
         ("collective", REDUCED, {"size": NAN, "algorithm": 3, "operation": 3, "group": (8, True), "routing": 3}),
-        ("collective", REDUCED, {"flows": 3, "estimator": "law", "placement": 3, "beside": 3, "seed": -1}),
+        ("collective", REDUCED, {"flows": "x", "estimator": "law", "placement": 3, "beside": 3, "seed": -1}),
         (
             "mpi",
             {"traces": []},

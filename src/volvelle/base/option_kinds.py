@@ -99,6 +99,11 @@ class Number(OptionKind):
             raise self._rejected(text, "it") from None
         return self.read(number, "it")
 
+    def text(self, value: Any) -> str:
+        """Return the number as it is typed, a whole number without a decimal point."""
+        plainly_whole = self.domain.kind is None and isinstance(value, float) and value.is_integer()
+        return str(int(value)) if plainly_whole else str(value)
+
     def schema(self) -> dict[str, Any]:
         """Return the limits in SI units, and the unit; text with a unit is accepted as well."""
         limits = {"minimum": self.domain.least, "maximum": self.domain.most}
@@ -226,7 +231,7 @@ class InputFile(OptionKind):
         """Return the path, or the value."""
         if isinstance(value, str | Path):
             refuse_remote(value)
-        elif {base.__name__ for base in type(value).__mro__}.isdisjoint(self.classes):
+        elif not _is_one_of(value, self.classes):
             raise self._rejected(value, where)
         return value
 
@@ -422,7 +427,7 @@ class Named(OptionKind):
 
     what: str
     classes: tuple[str, ...] = ()
-    """Names of the classes whose values are accepted as they are; ``callable`` accepts functions."""
+    """Names of the classes whose values are accepted as they are."""
     lower: bool = False
     file: bool = False
     """Text may be the path of a local file."""
@@ -443,8 +448,7 @@ class Named(OptionKind):
         if self.domain is not None and isinstance(value, int | float):
             self.domain.read(value, where)
             return value
-        names = {base.__name__ for base in type(value).__mro__} | ({"callable"} if callable(value) else set())
-        if names.isdisjoint(self.classes):
+        if not _is_one_of(value, self.classes):
             raise self._rejected(value, where)
         return value
 
@@ -456,6 +460,27 @@ class Named(OptionKind):
         """Return text, or a number."""
         text = {"type": "string", "x-local": "read"} if self.file else {"type": "string"}
         return text if self.domain is None else {"anyOf": [text, Number(self.domain).schema()]}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Instance(OptionKind):
+    """A value of Python's that has no text. `what` are the types in words."""
+
+    what: str
+    classes: tuple[str, ...]
+    """Names of the classes; ``callable`` accepts functions."""
+
+    @property
+    def says(self) -> str:
+        """The types in words."""
+        return self.what
+
+    def read(self, value: Any, where: str) -> Any:
+        """Return the value."""
+        if not _is_one_of(value, self.classes):
+            raise self._rejected(value, where)
+        return value
 
 
 @final
@@ -484,12 +509,16 @@ class InWords(OptionKind):
             refuse_remote(value)
             return value
         values = items(value) if self.several else (value,)
-        if not values or not all(self._holds(one) for one in values):
+        if not values or not all(_is_one_of(one, self.classes) for one in values):
             raise self._rejected(value, where)
         return ", ".join(getattr(one, "words", None) or str(one) for one in values)
 
-    def _holds(self, value: Any) -> bool:
-        return not {base.__name__ for base in type(value).__mro__}.isdisjoint(self.classes)
+
+def _is_one_of(value: Any, classes: Sequence[str]) -> bool:
+    """Whether a value is of one of some classes, by their names; ``callable`` stands for all functions."""
+    names = {base.__name__ for base in type(value).__mro__}
+    names |= {name for name, holds in (("callable", callable(value)), ("Mapping", isinstance(value, Mapping))) if holds}
+    return not names.isdisjoint(classes)
 
 
 def items(value: Any) -> Sequence[Any]:

@@ -9,7 +9,19 @@ from functools import update_wrapper, wraps
 from textwrap import fill
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
-from volvelle.base.option_kinds import Listed, Named, Number, OptionKind, OutputFile, Switch, Words
+from volvelle.base.option_kinds import (
+    InputFile,
+    Instance,
+    InWords,
+    Joined,
+    Listed,
+    Named,
+    Number,
+    OptionKind,
+    OutputFile,
+    Switch,
+    Words,
+)
 from volvelle.base.question import Option, Question
 from volvelle.errors import VolvelleError
 
@@ -211,10 +223,13 @@ def _item_type(kind: OptionKind) -> str:
         return f"Literal[{', '.join(map(repr, kind.words))}]"
     if isinstance(kind, Listed):
         return f"Sequence[{_item_type(kind.item)}]"
-    if isinstance(kind, Named):
-        classes = ("Callable" if name == "callable" else name for name in kind.classes)
-        return " | ".join(["str", *(["Path"] if kind.file else []), *classes])
-    return "str | Path" if isinstance(kind, OutputFile) else "str"
+    if isinstance(kind, Joined):
+        return f"{_item_type(kind.item)} | Sequence[{_item_type(kind.item)}] | str"
+    if isinstance(kind, Instance):
+        return " | ".join("Callable" if name == "callable" else name for name in kind.classes)
+    path = isinstance(kind, InputFile | OutputFile) or (isinstance(kind, Named) and kind.file)
+    classes = kind.classes if isinstance(kind, InputFile | InWords | Named) else ()
+    return " | ".join(["str", *(["Path"] if path else []), *classes])
 
 
 # -- errors ----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from volvelle.base.option_kinds import Joined, Named, Number, Text, Words
+from volvelle.base.option_kinds import Instance, Joined, Number, Text, Words
 from volvelle.base.question import Option, Question, option
 from volvelle.domains import ACCELERATORS, SIZE
 from volvelle.errors import DescriptionError
@@ -98,7 +98,7 @@ class CollectiveQuestion(OtherMachine):
         Option(
             "",
             "Flows as one value, in place of --with flows and its options.",
-            kind=Named("a FlowQuestion", ("FlowQuestion",)),
+            kind=Instance("a FlowQuestion", ("FlowQuestion",)),
             group="Method",
         ),
         default=None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from volvelle.workload.families.shape import Transformer
     from volvelle.workload.graph import Workload
 
-_ANSWERS = ("Answer", "Plan", "dict", "Mapping")
+_ANSWERS = ("Answer", "Plan", "Mapping")
 
 
 class CompareQuestion(StatedStep):

@@ -31,7 +31,7 @@ class ExploreQuestion(OtherMachine, Software):
         Option(
             "STUDY",
             "YAML file that describes the study.",
-            kind=InputFile(("DesignStudy", "dict", "Mapping")),
+            kind=InputFile(("DesignStudy", "Mapping")),
             metavar="STUDY",
         ),
         kw_only=False,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from volvelle.base.option_kinds import Named, Number, OptionKind, Switch, Words
+from volvelle.base.option_kinds import Instance, Number, OptionKind, Switch, Words
 from volvelle.base.question import Option, as_field
 from volvelle.mapping.axes import DATA
 from volvelle.mapping.choices import Choice
@@ -15,13 +15,13 @@ Layout = TypeVar("Layout")
 MAPPING = Option(
     "",
     "Layout as one value, in place of its fields.",
-    kind=Named("a ParallelMapping", ("ParallelMapping",)),
+    kind=Instance("a ParallelMapping", ("ParallelMapping",)),
     group="Layout",
 )
 SHARDING = Option(
     "",
     "How operations are split over the tensor-parallel GPUs.",
-    kind=Named("a TensorSharding", ("TensorSharding",)),
+    kind=Instance("a TensorSharding", ("TensorSharding",)),
     group="Layout",
     default=None,
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from volvelle.base.option_kinds import Fields, InputFile, Named, Number, Text
+from volvelle.base.option_kinds import Fields, InputFile, Instance, Named, Number, Text
 from volvelle.base.question import Option, Question, option
 from volvelle.domains import MARGIN, SEED
 from volvelle.errors import DescriptionError, brief
@@ -89,7 +89,7 @@ ROUTING = Option(
     group="Method",
 )
 RANDOM_SEED = Option("--seed", "Seed of random numbers.", kind=Number(SEED), group="Method")
-PROGRESS = Option("", "Function that is called with the progress.", kind=Named("a function", ("callable",)))
+PROGRESS = Option("", "Function that is called with the progress.", kind=Instance("a function", ("callable",)))
 
 
 class OtherMachine(Question):

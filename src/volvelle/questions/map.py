@@ -157,7 +157,7 @@ class MapQuestion(MapFields, OtherMachine):
         Option(
             "--assumptions",
             "YAML file that states the mapping, like assumptions of a study.",
-            kind=InputFile(("Mapping", "dict", "mappingproxy")),
+            kind=InputFile(("Mapping",)),
             group="Layout",
             usually="the mapping is searched",
         ),

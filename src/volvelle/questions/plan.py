@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from volvelle.base.option_kinds import Named, Number, Text, Words
+from volvelle.base.option_kinds import Instance, Number, Text, Words
 from volvelle.base.question import Option, option
 from volvelle.domains import DAYS, PRICE
 from volvelle.questions.machine import PROGRESS, SYSTEM
@@ -58,7 +58,7 @@ class PlanQuestion(SearchedStep):
         Option(
             "",
             "Layouts to consider as one value, in place of fields.",
-            kind=Named("a Space", ("Space",)),
+            kind=Instance("a Space", ("Space",)),
             group="Search",
         ),
         default=None,

@@ -449,7 +449,7 @@ class FleetQuestion(Question):
     model: "Transformer | Mapping[str, object] | Path | str" = option(
         MODEL,
         kw_only=False,
-        kind=Named("text, a path, a Transformer or a mapping", ("Transformer", "Mapping", "dict"), file=True),
+        kind=Named("text, a path, a Transformer or a mapping", ("Transformer", "Mapping"), file=True),
         help="Model, or a YAML file that describes a fleet.",
         metavar="FILE|MODEL",
     )

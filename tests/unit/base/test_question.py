@@ -1,6 +1,7 @@
 """A question declares its options once; surfaces are made from the declaration."""
 
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import jsonschema
@@ -8,10 +9,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from volvelle.base.option_kinds import InputFile, Joined, Number, OutputFile, Switch, Words
+from volvelle.base.option_kinds import InputFile, Instance, Joined, Number, OutputFile, Switch, Words
 from volvelle.base.question import Option, Question, option
 from volvelle.cli.question_command import command
-from volvelle.domains import SEQUENCES, STEP_TIME
+from volvelle.domains import LIMIT, SEQUENCES, STEP_TIME
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.mapping.parallelism import Schedule
 
@@ -73,6 +74,16 @@ def test_the_typed_command_has_arguments_first_and_only_what_is_off_its_default(
     assert question.command == "volvelle ask llama3-8b --step '6.3 s' --spot --zero 1 --zero 2"
 
 
+@pytest.mark.parametrize(
+    ("domain", "value", "typed"),
+    [(LIMIT, 10.0, "10"), (LIMIT, 0.5, "0.5"), (LIMIT, 7, "7"), (SEQUENCES, 8, "8"), (STEP_TIME, "2 min", "2 min")],
+)
+def test_a_number_is_typed_as_people_type_it(domain: Any, value: Any, typed: str) -> None:
+    kind = Number(domain)
+    assert kind.text(value) == typed
+    assert kind.from_text(typed) == value
+
+
 def test_a_number_with_its_unit_is_known_in_si_units() -> None:
     assert Asked("m", step="2 min").si("step") == 120.0
     assert Asked("m").si("step") is None
@@ -111,6 +122,17 @@ def test_one_number_and_several_are_kept_apart(value: Any, kept: Any, typed: str
 def test_numbers_that_are_none_are_rejected_by_the_name_of_the_option(value: Any) -> None:
     with pytest.raises(DescriptionError, match=r"\bgroup is\b"):
         Joined(Number(SEQUENCES)).read(value, "group")
+
+
+def test_text_is_no_value_of_a_class_that_has_none() -> None:
+    kind = Instance("a Path", ("Path",))
+    assert kind.read(Path("x"), "place") == Path("x")
+    for wrong in ("x", 3, None):
+        with pytest.raises(DescriptionError, match=r"place is .*; it must be a Path"):
+            kind.read(wrong, "place")
+    with pytest.raises(DescriptionError, match="it must be a function"):
+        Instance("a function", ("callable",)).read("x", "progress")
+    assert Instance("a mapping", ("Mapping",)).read(MappingProxyType({1: 2}), "table") == {1: 2}
 
 
 def test_an_ending_of_a_file_may_have_two_parts() -> None:

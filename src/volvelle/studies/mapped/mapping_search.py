@@ -1,6 +1,6 @@
 """The search for the best mapping of a graph to a machine, for ``volvelle map`` and for points of a study."""
 
-from volvelle.base.option_kinds import Named, Switch
+from volvelle.base.option_kinds import Instance, Switch
 from volvelle.base.question import Option, option
 from volvelle.errors import MappingError
 from volvelle.estimators.dataflow.on_chip import FusionChoices
@@ -38,7 +38,7 @@ class MappingSearch(MapFields):
         Option(
             "",
             "Mapping to time by plain laws instead of a search.",
-            kind=Named("a StatedMapping", ("StatedMapping",)),
+            kind=Instance("a StatedMapping", ("StatedMapping",)),
             group="Layout",
         ),
         default=None,

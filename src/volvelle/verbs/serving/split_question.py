@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from volvelle.base.option_kinds import Named
+from volvelle.base.option_kinds import Instance
 from volvelle.base.question import Option, option
 from volvelle.interchange.pool_words import PoolWords
 from volvelle.questions.machine import SYSTEM
@@ -20,7 +20,7 @@ from volvelle.questions.serving import (
 from volvelle.questions.training import MODEL
 from volvelle.verbs.serving.question import ServingQuestion
 
-_WORKERS = Named("words of a pool", ("PoolWords",))
+_WORKERS = Instance("words of a pool", ("PoolWords",))
 
 
 class SplitQuestion(RequestFields, EngineFields):
