@@ -60,10 +60,11 @@ def _plain(value: Any, above: tuple[Any, ...]) -> Any:
 
 
 def _of_an_object(value: Any, inside: tuple[Any, ...]) -> Any:
-    names = [field.name for field in fields(value)] if is_dataclass(value) else list(getattr(value, "model_fields", ()))
+    kind = type(value)
+    names = [field.name for field in fields(value)] if is_dataclass(value) else list(getattr(kind, "model_fields", ()))
     found = {name: _plain(getattr(value, name, None), inside) for name in names if not name.startswith("_")}
-    for kind in type(value).__mro__:
-        for name, member in vars(kind).items():
+    for base in kind.__mro__:
+        for name, member in vars(base).items():
             if name.startswith("_") or name in found or not isinstance(member, property | functools.cached_property):
                 continue
             try:
