@@ -114,7 +114,8 @@ def _read(file: Path) -> Any:
         ".json": json.loads,
         ".jsonl": lambda text: [json.loads(line) for line in text.splitlines()],
         ".csv": lambda text: [
-            {name: _number(cell) for name, cell in row.items()} for row in csv.DictReader(io.StringIO(text))
+            {name: _number(cell) for name, cell in row.items()}
+            for row in csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
         ],
         ".yaml": lambda text: json.loads(json.dumps(YAML(typ="safe", pure=True).load(text), default=str)),
     }

@@ -6,6 +6,7 @@ import click
 from click.core import ParameterSource
 
 from volvelle.cli import _volvelle
+from volvelle.cli.commands import VARIABLE
 from volvelle.cli.plan_application import plan_applications
 from volvelle.cli.serving.plan import plan_serving
 
@@ -31,17 +32,16 @@ def _below(group: click.Group, context: click.Context, before: str = "") -> Iter
             yield f"{before}{name}", command
 
 
-def asked_of(words: Sequence[str]) -> tuple[str, set[str]] | None:
-    """Return the command of a question and the options that it sets off their defaults; None: it is refused."""
-    try:
-        context = _volvelle.make_context("volvelle", list(words), obj=list(words))
-        while isinstance(group := context.command, click.Group):
-            # click keeps the word of a command apart from what follows it
-            name, command, rest = group.resolve_command(context, [*context._protected_args, *context.args])
-            assert command is not None
-            context = command.make_context(name, rest, parent=context)
-    except (click.ClickException, click.exceptions.Exit, ValueError):
-        return None
+def asked_of(words: Sequence[str]) -> tuple[str, set[str]]:
+    """Return the command of a question and the options that it sets off their defaults."""
+    if words[0].startswith(VARIABLE):
+        return "completion", set()  # what a shell asks
+    context = _volvelle.make_context("volvelle", list(words), obj=list(words))
+    while isinstance(group := context.command, click.Group):
+        # click keeps the word of a command apart from what follows it
+        name, command, rest = group.resolve_command(context, [*context._protected_args, *context.args])
+        assert command is not None
+        context = command.make_context(name, rest, parent=context)
     path = context.command_path.removeprefix("volvelle ")
     named = _SERVING if context.command is plan_serving else path
     return named, {str(option.name) for option in context.command.params if _is_off(option, context)}

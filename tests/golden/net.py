@@ -127,15 +127,10 @@ class Commit:
         self.revision = "the working tree" if self.here else _git("rev-parse", "--short", revision)
 
     def has(self, path: str) -> bool:
-        """Whether a file or folder was there."""
-        if self.here:
-            return (ROOT / path).exists()
-        return (
-            subprocess.run(
-                ["git", "cat-file", "-e", f"{self.revision}:{path}"], cwd=ROOT, check=False, capture_output=True
-            ).returncode
-            == 0
-        )
+        """Whether a file or folder had come by then; it may have gone again."""
+        if self.here and (ROOT / path).exists():
+            return True
+        return bool(_git("log", "-1", "--format=%h", "HEAD" if self.here else self.revision, "--", path))
 
     def renames(self) -> list[Mapping[str, Any]]:
         """The blocks of renames that came after this commit."""
@@ -144,8 +139,12 @@ class Commit:
     def asked(self, words: Sequence[str]) -> list[str]:
         """A question in this commit's words."""
         line = "\0".join(words)
+        kind = "expressions" if words[0] == PYTHON else "options"
         for block in reversed(self.renames()):
-            for new, old in (block.get("options") or {}).items():
+            for new, old in (block.get(kind) or {}).items():
+                if kind == "expressions":
+                    line = re.sub(new, old, line)
+                    continue
                 line = re.sub(
                     rf"(^|\0){re.escape(new).replace(' ', chr(0))}(?=\0|$)",
                     lambda m, old=old: m[1] + old.replace(" ", "\0"),

@@ -1,18 +1,72 @@
-"""A few of the net's questions, answered as they were when last recorded (``scripts/golden --record`` records anew)."""
+"""The net asks all that can be asked, and a few of its questions are answered as they were when last recorded.
 
+``scripts/golden --record`` records them anew.
+"""
+
+import inspect
 import json
+from collections import Counter
 
 import pytest
 
-from tests.golden.answering import answer
+import volvelle
+from tests.golden.answering import PYTHON, answer
+from tests.golden.commands import asked_of, commands
 from tests.golden.net import HERE, Moved, movements, questions, read, recorded, small
 from tests.golden.quantities import named
+from tests.golden.values import document_of, summarised
 
+ASKED = questions()
 SMALL = small()
+LEAST = 12
+"""Questions that every command is asked."""
 
 
-def test_the_net_asks_at_least_five_hundred_questions() -> None:
-    assert len(questions()) >= 500
+@pytest.fixture(scope="module")
+def asked() -> dict[str, tuple[str, set[str]]]:
+    """Question → its command, and the options that it sets off their defaults."""
+    return {
+        name: asked_of(words) for name, words in ASKED.items() if words[0] != PYTHON and not name.startswith("refused/")
+    }
+
+
+def family(command: str) -> str:
+    """Commands of applications are asked together: those that plan, those that validate and so on."""
+    first, *rest = command.split()
+    return f"{first} APPLICATION" if rest and "--" not in command else command
+
+
+def test_every_command_is_asked_at_least_a_dozen_questions(asked: dict[str, tuple[str, set[str]]]) -> None:
+    counts = Counter(family(command) for command, _ in asked.values())
+    assert len(ASKED) >= 600
+    assert not {name for name in map(family, commands()) if counts[name] < LEAST}
+
+
+def test_every_option_of_every_command_is_set_off_its_default(asked: dict[str, tuple[str, set[str]]]) -> None:
+    found = {(command, option) for command, options in asked.values() for option in options}
+    missing = [
+        f"{command} {max((*option.opts, *option.secondary_opts), key=len)}"
+        for command, declared in commands().items()
+        for option in declared.params
+        if (command, option.name) not in found
+    ]
+    assert not missing, f"no question sets {', '.join(missing)}; add one to tests/golden/questions.yaml"
+
+
+def test_every_command_is_asked_by_every_run_of_the_tests(asked: dict[str, tuple[str, set[str]]]) -> None:
+    quick = {family(asked[name][0]) for name in SMALL if name in asked}
+    assert not set(map(family, commands())) - quick
+
+
+def test_every_public_function_is_asked_from_python() -> None:
+    public = {name: getattr(volvelle, name) for name in volvelle.__all__}
+    functions = {name for name, value in public.items() if callable(value) and not inspect.isclass(value)}
+    expressions = " ".join(words[1] for words in ASKED.values() if words[0] == PYTHON)
+    assert not {name for name in functions if f"volvelle.{name}(" not in expressions}
+
+
+def test_dozens_of_questions_are_refused() -> None:
+    assert sum(name.startswith("refused/") for name in ASKED) >= 40
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -53,3 +107,24 @@ def test_items_of_a_list_are_known_by_their_names() -> None:
         "parts[bubble, hidden]/exposed": False,
         "parts[2]/x": "312 TFLOP/s",
     }
+
+
+def test_one_of_many_that_moves_or_changes_its_place_is_seen() -> None:
+    many = [{"seconds": float(number), "kind": "all-gather"} for number in range(100)]
+    moved = [*many[:50], {"seconds": 50.1, "kind": "all-gather"}, *many[51:]]
+    renamed = [*many[:50], {"seconds": 50.0, "kind": "all-reduce"}, *many[51:]]
+    figures = [named(summarised(items)) for items in (many, moved, renamed, many[::-1])]
+    assert all(figures[0] != others for others in figures[1:])
+    assert len(figures[0]) < len(many)
+
+
+def test_an_answer_of_python_is_its_fields_and_properties() -> None:
+    found = named(document_of(volvelle.cost(on="dgx-h100/8")))
+    assert found["breakdowns/TYPICAL/terms/use"] == 0.8  # a field of a field
+    assert isinstance(found["breakdowns/TYPICAL/tco"], float)  # a property
+
+
+def test_files_that_a_question_writes_are_part_of_its_answer() -> None:
+    found = recorded(answer(ASKED["mpi/written"]))
+    assert found["written/results.svg"] is True
+    assert isinstance(found["written/results.csv/start/sum"], float)

@@ -13,8 +13,8 @@ __all__ = ["document_of", "summarised"]
 
 LONGEST = 24
 """Items that a list may have and be kept whole."""
-_DEEPEST = 9
-_FACTS = ("Cluster", "Chip", "Catalogue", "Workload", "Block", "Transformer")
+_DEEPEST = 6
+_FACTS = ("Cluster", "Chip", "Catalogue", "Workload", "Block", "Transformer", "Instance", "References")
 """Types of what a question is about, not of what is answered; inside an answer they are named only."""
 
 
@@ -42,7 +42,7 @@ def _plain(value: Any, above: tuple[Any, ...]) -> Any:
     if hasattr(value, "tolist") and hasattr(value, "dtype"):
         return _plain(value.tolist(), above)
     if len(above) > _DEEPEST or any(value is one for one in above):
-        return type(value).__name__
+        return None
     inside = (*above, value)
     if isinstance(value, Mapping):
         return {str(_plain(key, inside)): _plain(item, inside) for key, item in value.items()}
@@ -54,16 +54,17 @@ def _plain(value: Any, above: tuple[Any, ...]) -> Any:
         return [_plain(item, inside) for item in value]
     if callable(value) or isinstance(value, type):
         return None
-    if above and type(value).__name__ in _FACTS:
-        return getattr(value, "name", type(value).__name__)
+    if above and any(kind.__name__ in _FACTS for kind in type(value).__mro__):
+        return getattr(value, "name", None)
     return _of_an_object(value, inside)
 
 
 def _of_an_object(value: Any, inside: tuple[Any, ...]) -> Any:
-    names = [field.name for field in fields(value)] if is_dataclass(value) else list(getattr(value, "model_fields", ()))
+    kind = type(value)
+    names = [field.name for field in fields(value)] if is_dataclass(value) else list(getattr(kind, "model_fields", ()))
     found = {name: _plain(getattr(value, name, None), inside) for name in names if not name.startswith("_")}
-    for kind in type(value).__mro__:
-        for name, member in vars(kind).items():
+    for base in kind.__mro__:
+        for name, member in vars(base).items():
             if name.startswith("_") or name in found or not isinstance(member, property | functools.cached_property):
                 continue
             try:
@@ -72,7 +73,7 @@ def _of_an_object(value: Any, inside: tuple[Any, ...]) -> Any:
                 continue
             if computed is None or isinstance(computed, bool | int | float | str) or hasattr(computed, "dtype"):
                 found[name] = _plain(computed, inside)
-    return found or str(type(value).__name__)
+    return found or None
 
 
 def _columns(items: Sequence[Any]) -> dict[str, Any]:
