@@ -1,6 +1,7 @@
 """Every name of the public surface, re-exported; ``volvelle`` itself loads this when a name is first asked for."""
 
 from volvelle import catalogue
+from volvelle.applications.training.training_step import training_step
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.prices import owned_costs as step_costs
 from volvelle.economics.step_cost import CostAssumptions, Costs
@@ -84,7 +85,6 @@ from volvelle.verbs.serving.load_figures import LatencyFigure
 from volvelle.verbs.serving.serve import LoadedServing, Serving, StaticServing, serve
 from volvelle.verbs.serving.split import SplitServing, serve_split
 from volvelle.verbs.trained import Trained
-from volvelle.verbs.training_step import training_step
 from volvelle.verbs.validate import GoodputRuns, Validation, validate
 from volvelle.workload.builder import BlockBuilder
 from volvelle.workload.families.attention_forms import DeltaNet, SparseIndex

@@ -13,6 +13,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from tests.everyday.maker import domain_of_type
 from volvelle import Catalogue, surface
 from volvelle.applications.registry import APPLICATIONS, application
+from volvelle.applications.training.training_step import training_step
 from volvelle.base.option_kinds import Joined, Listed, Number
 from volvelle.base.question import Question
 from volvelle.catalogue.figures import read_figure
@@ -24,8 +25,8 @@ from volvelle.domains import NumberDomain, domains_of
 from volvelle.errors import DescriptionError, MappingError
 from volvelle.interchange.load_words import Trace
 from volvelle.interchange.study_file import StudyForm
-from volvelle.interchange.workload_form import SERVED
 from volvelle.mapping.parallelism import CHOICES, ParallelMapping
+from volvelle.questions.workloads import KEYS
 from volvelle.simulation.batching.costs import StepCosts
 from volvelle.simulation.batching.metrics import Limits
 from volvelle.simulation.batching.rules import Rules
@@ -35,7 +36,6 @@ from volvelle.system.chip import Chip, Memory
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.link import Link
 from volvelle.verbs import estimate
-from volvelle.verbs.training_step import training_step
 from volvelle.workload.families.shape import (
     DeltaNet,
     Experts,
@@ -188,20 +188,11 @@ def test_every_axis_has_a_domain(catalogue: Catalogue) -> None:
         for value in (*OUTSIDE, -1.0):
             with pytest.raises(DescriptionError, match="it must be"):
                 field.domain.check(value, path)
-    words = ("system", "chip", "stack", "link", "topology", "element", "workload", "execution", "sharding", "fuse")
-    words += (
-        "memory",
-        "overlap",
-        "stream_weights",
-        "tile_weights",
-        "objective",
-        "shape",
-        "forward_first",
-        "memory_limit",
-    )
-    words += tuple(name for name, part in SERVED.items() if not isinstance(part.kind, Number))
+    words = ("system", "chip", "stack", "link", "topology", "workload", "memory", "shape")
+    fields = {f"workload.{name}": part for keys in KEYS.values() for name, part in keys.items()}
     for path in structural_names(cluster):
-        assert (structural_domain(path) is None) == (path.rpartition(".")[2] in words), path
+        number = isinstance(fields[path].kind, Number) if path in fields else path.rpartition(".")[2] not in words
+        assert (structural_domain(path) is not None) == number, path
 
 
 def commands() -> Iterator[click.Command]:

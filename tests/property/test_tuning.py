@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.conftest import small_llama
 from tests.property.strategies import clusters, mappings
 from volvelle import ClosedForm, Cluster, CompiledClosedForm, MappingTable, ParallelMapping, transformer
-from volvelle.verbs.training_step import training_step
+from volvelle.applications.training.training_step import training_step
 
 SMALL = transformer(small_llama())
 FULL = training_step(SMALL, batch=64)

@@ -169,6 +169,8 @@ class Words(OptionKind):
         for name, member in zip(self.words, self.members, strict=False):
             if word is member or (type(word) in (str, int) and word in (name, member.value)):
                 return member
+        if type(word) is int and str(word) in self.words:
+            word = str(word)
         if type(word) is str and word not in self.words:
             near = nearest_names(word, self.words)
             meant = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
@@ -340,6 +342,29 @@ class Fields(OptionKind):
     def schema(self) -> dict[str, Any]:
         """Return an object whose values are numbers or text."""
         return {"type": "object", "additionalProperties": {"anyOf": [{"type": "number"}, {"type": "string"}]}}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Table(OptionKind):
+    """A table of values of a kind, by name; commands have none."""
+
+    item: OptionKind
+
+    @property
+    def says(self) -> str:
+        """A table of the items."""
+        return f"a table, each value {self.item.says}"
+
+    def read(self, value: Any, where: str) -> Mapping[str, Any]:
+        """Return the table."""
+        if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+            raise self._rejected(value, where)
+        return {name: self.item.read(item, f"{where}.{name}") for name, item in value.items()}
+
+    def schema(self) -> dict[str, Any]:
+        """Return an object whose values are items."""
+        return {"type": "object", "additionalProperties": self.item.schema()}
 
 
 @final

@@ -4,30 +4,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PrivateAttr, model_validator
 
-from volvelle.base.question import Option
+from volvelle.base.question import Option, Question
 from volvelle.domains import (
     ACCELERATORS,
     BYTE_RATE,
-    DEGREE,
     ERROR_FACTOR,
-    FFT_SIDE,
-    GRAPH_SIZE,
-    LIMIT,
     PACE,
     PACE_EXPONENT,
-    SEQUENCES,
     SHARE,
     TOKENS,
     WEIGHT,
-    WIDTH,
     NumberDomain,
 )
 from volvelle.errors import DescriptionError, UnknownNameError
-from volvelle.estimators.dataflow.on_chip import Overlap
 from volvelle.interchange.yaml_file import read_fields
-from volvelle.questions.serving import ServeQuestion
+from volvelle.questions.workloads import KEYS, WORKLOADS, work_of
 
 
 class Closed(BaseModel):
@@ -36,61 +29,14 @@ class Closed(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
-MAPPED = frozenset(
-    {
-        "execution",
-        "sharding",
-        "micro_batches",
-        "tensor",
-        "pipeline",
-        "data",
-        "tiles",
-        "fuse",
-        "partitions",
-        "forward_first",
-        "overlap",
-        "stream_weights",
-        "tile_weights",
-        "objective",
-        "element",
-        "limit",
-    }
-)
-"""What may be said of how a graph is mapped."""
-_LOOKED_AT = {
-    "train": frozenset(
-        {
-            "batch",
-            "batch_per_replica",
-            "sequence",
-            "sizes",
-            "element",
-            "gradient_element",
-            "tokens",
-            "counting",
-            "split_heads",
-            "memory_limit",
-        }
-    ),
-    "map": MAPPED | {"forward", "gpt_layer_only", "assumptions"},
-    "pace": frozenset({"batch", "sequence", "tokens"}),
-    "dlrm": frozenset({"batch", "element", "model"}),
-    "fft": frozenset({"size"}),
-    "serve": frozenset({"tokens", "question"}),
-    "hpl": frozenset[str](),
-    "hpcg": frozenset[str](),
-    "hpl-mxp": frozenset({"element"}),
-    "stencil": frozenset({"size", "points", "element"}),
-}
-"""Fields that each kind of work has, besides name and weight."""
 _KINDS = ("train", "map", "run", "pace", "serve")
-SERVED: dict[str, Option] = {
-    part.name: part
-    for part in ServeQuestion.options()
-    if part.in_command
-    and not (part.is_argument or part.writes or part.name in ("on", "catalogue", "emit", "checkpoint"))
-}
-"""Fields that a workload which is served may state: options of ``volvelle serve``."""
+_APART = frozenset({*_KINDS, "name", "weight", "tokens", "assumptions", "question"})
+"""Keys of a workload that are no fields of its question."""
+_TRAINS = ("train", "pace", "serve")
+"""Kinds of workloads that may state tokens of a whole run."""
+_NAMES = {kind: {word for part in keys.values() for word in part.words} for kind, keys in KEYS.items()}
+_OF_OTHERS = {kind: {word for names in _NAMES.values() for word in names} - own for kind, own in _NAMES.items()}
+"""Kind of workload → keys that other kinds have, and it has not."""
 
 
 def _tokens(given: object) -> object:
@@ -162,7 +108,7 @@ class PaceForm(Closed):
 
 
 class WorkloadForm(Closed):
-    """Something the machine does."""
+    """A workload of a study: what the machine does at every point."""
 
     name: str | None = None
     train: str | None = None
@@ -176,114 +122,89 @@ class WorkloadForm(Closed):
     serve: str | None = None
     """Or a model that is served, asked about at every point."""
     question: Mapping[str, Any] = {}
-    """Of a model that is served: options of ``volvelle serve``, which stand beside the other fields in a file."""
-    batch: Annotated[int, SEQUENCES] | None = None
-    """Sequences, or samples, in the global batch."""
-    batch_per_replica: Annotated[int, SEQUENCES] | None = None
-    """Of training, in place of a batch: sequences of each replica, so that the batch grows with them (weak scaling)."""
-    size: Annotated[int, FFT_SIDE] | None = None
-    """Of a run: edge of the cube (fft, stencil)."""
-    points: Literal[7, 27] = 7
-    """Of a run: points of the stencil."""
-    model: str | None = None
-    """Of a run: the recommendation model (dlrm)."""
-    sequence: Annotated[int, WIDTH] | None = None
-    sizes: dict[str, Annotated[float, GRAPH_SIZE]] = {}
-    """Of training: dimensions of the model that differ from its entry in the catalogue, like ``head_dim``."""
-    counting: Literal["derived", "comet"] = "derived"
-    """Of training: kernels, bytes and exchanges as declarations imply them, or as COMET's tables have them."""
-    split_heads: bool = False
-    """Of training: tensor parallelism may cut through heads; else degrees that do not divide them cannot run."""
-    memory_limit: Literal["enforced", "ignored"] = "enforced"
-    """Of training: whether a layout that holds more than a chip has counts as one that cannot run."""
-    element: str = "bf16"
-    """Of products; unless it is said, fp16 of hpl-mxp, and fp64 of the cells of a stencil."""
-    gradient_element: str = "fp32"
+    """Fields of the question, by name; in a file they stand beside the other keys."""
     tokens: Annotated[float, BeforeValidator(_tokens), TOKENS] | None = None
-    """Tokens to train on in all; days and the price of the run need them."""
+    """Tokens of the whole run; days and the price of the run need them."""
     weight: Annotated[float, WEIGHT] = 1.0
     """Steps of this workload in one round of the mix."""
-    execution: Literal["kernels", "dataflow"] | None = None
-    """Of a graph, as all below: kernels one after another, or streaming on the chip; none: as each chip does."""
-    sharding: Literal["any", "megatron"] = "any"
-    micro_batches: Annotated[int, SEQUENCES] | None = None
-    """Runs of the graph in a step; none: 8 a chip."""
-    tensor: Annotated[tuple[Annotated[int, DEGREE], ...], Several] = ()
-    """Degrees to consider, as of the pipeline and of replicas; none: all."""
-    pipeline: Annotated[tuple[Annotated[int, DEGREE], ...], Several] = ()
-    data: Annotated[tuple[Annotated[int, DEGREE], ...], Several] = ()
-    tiles: Annotated[tuple[Annotated[int, WIDTH], ...], Several] = ()
-    forward: bool = False
-    """Of a model: the forward pass alone."""
-    gpt_layer_only: bool = False
-    """Of a model: a GPT layer of its width, as DFModel has it."""
-    fuse: bool = True
-    partitions: Annotated[int, WIDTH] | None = None
-    forward_first: bool | None = None
-    """Kernels of the backward pass run apart from forward ones; none: they do where there are any."""
-    overlap: Overlap = Overlap.ALL
-    stream_weights: bool = True
-    tile_weights: bool = True
-    objective: Literal["time", "bytes"] = "time"
-    limit: Annotated[float, LIMIT] = 60.0
-    """Seconds that the search may take at a point."""
     assumptions: AssumptionsForm | None = None
-    """The mapping is stated, and charged so; none: it is searched."""
+    """Of a graph: the mapping is stated, and timed by plain laws; None: it is searched."""
+    _asked: Question = PrivateAttr()
+
+    @property
+    def kind(self) -> str:
+        """The kind of work: ``train``, ``map``, ``pace``, ``serve``, or the name of a benchmark."""
+        kind = next(one for one in _KINDS if getattr(self, one) is not None)
+        return str(self.run) if kind == "run" else kind
 
     @property
     def called(self) -> str:
-        """Its name, or what it does."""
+        """The name of the workload, or of what it does."""
         if isinstance(self.map, dict):
             return self.name or str(self.map.get("name", "graph"))
         return self.name or self.train or self.map or self.run or self.serve or "training at a stated pace"
 
     @property
-    def looks_at(self) -> frozenset[str]:
-        """Fields that mean something for this kind of work."""
-        kind = next(one for one in _KINDS if getattr(self, one) is not None)
-        return _LOOKED_AT[str(self.run) if kind == "run" else kind]
+    def keys(self) -> Mapping[str, Option]:
+        """The fields of the question that the workload may state."""
+        return KEYS[self.kind]
+
+    @property
+    def asked(self) -> Question:
+        """The question that the workload states."""
+        return self._asked
+
+    def varied(self, values: Mapping[str, object]) -> "WorkloadForm":
+        """Return the workload with other values of fields of its question."""
+        if not values:
+            return self
+        other = self.model_copy(update={"question": {**self.question, **values}})
+        other._asked = work_of(other.kind, other.serve, other.question)
+        return other
 
     @model_validator(mode="before")
     @classmethod
-    def _asked(cls, given: object) -> object:
-        """Gather the options of serving, and check them as the command does."""
-        if not isinstance(given, Mapping) or given.get("serve") is None or "question" in given:
+    def _gathered(cls, given: object) -> object:
+        """Gather the fields of the question."""
+        if not isinstance(given, Mapping):
             return given
-        apart = {"serve", "name", "weight", "tokens"}
-        kept = {key: value for key, value in given.items() if key in apart}
-        try:
-            question = ServeQuestion.named({key: value for key, value in given.items() if key not in apart})
-            unknown = [name for name in question if name not in SERVED]
-            if unknown:
-                raise UnknownNameError.among("option of serving in a study", unknown[0], SERVED)
-            for name, value in question.items():
-                SERVED[name].read(value)
-        except DescriptionError as error:
-            raise ValueError(str(error)) from None
-        return {**kept, "question": question}
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> "WorkloadForm":
-        if sum(getattr(self, one) is not None for one in _KINDS) != 1:
+        kinds = [one for one in _KINDS if given.get(one) is not None]
+        if len(kinds) != 1:
             raise ValueError(
                 "say what is done: one of train: MODEL, map: GRAPH, serve: MODEL, pace: {tokens_per_s: 400}, or run: "
                 "hpl, hpl-mxp, hpcg, stencil, fft or dlrm"
             )
-        apart = self.looks_at | {"name", "weight", *_KINDS}
-        known = type(self).model_fields
-        idle = {name for name in known if name not in apart and getattr(self, name) != known[name].default}
+        kind = str(given["run"]) if kinds == ["run"] else kinds[0]
+        kept = {key: value for key, value in given.items() if key in _APART}
+        if kind not in WORKLOADS:
+            return kept
+        own = {key: value for key, value in given.items() if key not in _APART}
+        idle = own.keys() & _OF_OTHERS[kind]
         if idle:
-            raise ValueError(f"{', '.join(sorted(idle))} means nothing to {self.called}; leave it out")
-        if self.batch is None and self.batch_per_replica is None and (self.train is not None or self.run == "dlrm"):
-            raise ValueError("a batch is needed: how many sequences or samples make a step")
-        if self.pace is not None and (self.batch is None or self.sequence is None):
-            raise ValueError("a pace needs a batch: and a sequence: how many tokens make a step")
-        if self.batch is not None and self.batch_per_replica is not None:
-            raise ValueError("give a batch, or a batch_per_replica that it grows with, not both")
-        if self.run == "dlrm" and self.model is None:
-            raise ValueError("run: dlrm needs a model: to be named")
-        if self.run in ("fft", "stencil") and self.size is None:
-            raise ValueError(f"run: {self.run} needs a size: the edge of the cube")
+            subject = kept.get("name") or given[kinds[0]]
+            named = subject if isinstance(subject, str) else kind
+            raise ValueError(f"{', '.join(sorted(idle))} means nothing to {named}; leave it out")
+        try:
+            return {**kept, "question": {**kept.get("question", {}), **WORKLOADS[kind].named(own)}}
+        except DescriptionError as error:
+            raise ValueError(str(error)) from None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "WorkloadForm":
+        allowed = {"tokens": self.kind in _TRAINS, "assumptions": self.kind == "map"}
+        idle = [name for name, meant in allowed.items() if not meant and getattr(self, name) is not None]
+        if idle:
+            raise ValueError(f"{', '.join(idle)} means nothing to {self.called}; leave it out")
+        for name in self.question:
+            if name not in self.keys:
+                raise ValueError(str(UnknownNameError.among(f"key of {self.kind} in a study", name, self.keys)))
+        missing = [part for name, part in self.keys.items() if part.required and name not in self.question]
+        if missing:
+            raise ValueError(f"{self.called} needs {missing[0].name}: {missing[0].help}")
+        try:
+            self._asked = work_of(self.kind, self.serve, self.question)
+        except DescriptionError as error:
+            raise ValueError(str(error)) from None
         return self
 
 

@@ -25,6 +25,8 @@ Execution = Literal["kernels", "dataflow"]
 """Kernels run one after another, or side by side on the chip and stream tiles to each other."""
 Sharding = Literal["any", "megatron"]
 """Operations may be split by any dimension, or only as Megatron splits them."""
+FORWARD = Option("--forward", "Map only the forward pass of a named model.", kind=Switch())
+GPT_LAYER_ONLY = Option("--gpt-layer-only", "Map one GPT layer as wide as the model, like DFModel.", kind=Switch())
 
 
 class MapFields(Question):
@@ -145,13 +147,8 @@ class MapQuestion(MapFields, OtherMachine):
         MODEL, flag="GRAPH", metavar="GRAPH", help="Graph of kernels, or a model.", kw_only=False
     )
     on: "Cluster | str" = option(SYSTEM, help="Machine and number of GPUs, like sn30-node/8.")
-    forward: bool = option(
-        Option("--forward", "Map only the forward pass of a named model.", kind=Switch()), default=False
-    )
-    gpt_layer_only: bool = option(
-        Option("--gpt-layer-only", "Map one GPT layer as wide as the model, like DFModel.", kind=Switch()),
-        default=False,
-    )
+    forward: bool = option(FORWARD, default=False)
+    gpt_layer_only: bool = option(GPT_LAYER_ONLY, default=False)
     prices: PriceModel = option(PRICE_MODEL, flag="--prices", default="market")
     assumptions: Path | str | Mapping[str, object] | None = option(
         Option(

@@ -89,7 +89,7 @@ _MOMENTS = Option(
     group="Fine-tuning",
     usually="fp32",
 )
-_GRADIENTS = Option(
+GRADIENTS = Option(
     "--gradients",
     "Element type in which gradients are accumulated and reduced.",
     kind=Text(),
@@ -129,7 +129,7 @@ class Tuned(Question):
     optimizer: str | None = option(_OPTIMIZER, default=None)
     master: str | None = option(_MASTER, default=None)
     moments: str | None = option(_MOMENTS, default=None)
-    gradients: str | None = option(_GRADIENTS, default=None)
+    gradients: str | None = option(GRADIENTS, default=None)
     lengths: "str | Path | Lengths | None" = option(DOCUMENT_LENGTHS, default=None)
 
     @property

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from volvelle.applications.training.training_step import training_step
 from volvelle.errors import DescriptionError
 from volvelle.questions.training import SearchedStep
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.named import catalogue_of, cluster_of, forward_pass
 from volvelle.verbs.plan import considered_space
-from volvelle.verbs.training_step import training_step
 from volvelle.workload.training import TrainingStep
 
 STEP_TOKENS = 2**22

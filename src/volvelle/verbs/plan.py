@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from volvelle.applications.training.evidence import RangeBasis, step_basis
+from volvelle.applications.training.training_step import training_step
 from volvelle.base.python_function import asks
 from volvelle.catalogue.prices import owned_costs
 from volvelle.catalogue.residuals import LayoutPairs, layout_pairs
@@ -37,7 +38,6 @@ from volvelle.verbs.named import NO_BATCH, catalogue_of, cluster_of, forward_pas
 from volvelle.verbs.outside import refuse_outside
 from volvelle.verbs.settling import Settling, settling
 from volvelle.verbs.trained import Trained, trained
-from volvelle.verbs.training_step import training_step
 from volvelle.verbs.ways_out import DeadEnd, dead_end
 from volvelle.verbs.what_if import beside_baseline
 from volvelle.workload.families.shape import Transformer

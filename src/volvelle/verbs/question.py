@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from volvelle.applications.training.training_step import training_step
 from volvelle.base.python_function import asks
 from volvelle.catalogue import Catalogue
 from volvelle.errors import DescriptionError, MappingError, UnknownNameError
@@ -14,7 +15,6 @@ from volvelle.questions.training import LaidOutStep
 from volvelle.system.cluster import Cluster
 from volvelle.verbs.named import NO_BATCH, Machine, catalogue_of, cluster_of, forward_pass
 from volvelle.verbs.remedies.layouts import Machines, layout_remedies
-from volvelle.verbs.training_step import training_step
 from volvelle.workload.training import TrainingStep
 
 

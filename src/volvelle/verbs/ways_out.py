@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from volvelle.applications.training.training_step import lighter_steps
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.prices import owned_costs
 from volvelle.catalogue.stacks import stacks_run_on
@@ -16,7 +17,6 @@ from volvelle.estimators.training.closed_form import ClosedForm
 from volvelle.search.exhaustive import Ranked, fastest, lightest, search
 from volvelle.search.space import Space
 from volvelle.system.cluster import Cluster
-from volvelle.verbs.training_step import lighter_steps
 from volvelle.workload.training import TrainingStep
 
 _DOUBLINGS = 10

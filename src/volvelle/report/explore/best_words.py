@@ -2,12 +2,14 @@
 
 import shlex
 
-from volvelle.report.explore.words import measure_name
+from volvelle.questions.workloads import TrainedWork
+from volvelle.report.explore.words import measure_name, tuning_words
 from volvelle.report.layout_command import layout_flags
 from volvelle.studies.answers.answers import Answers
 from volvelle.studies.answers.designs import measure_text
+from volvelle.studies.design_space.structure import varied_form
 
-_ASKED = {"system", "accelerators", "workload.batch", "workload.batch_per_replica", "workload.sequence", "stack"}
+_ASKED = {"system", "accelerators", "stack"}
 """Fields that ``volvelle estimate`` has words for."""
 
 
@@ -37,23 +39,26 @@ def estimate_of(answers: Answers) -> str:
     design, apart, form = answers.best.design, answers.taken_apart, answers.study.form
     if design is None or apart is None or form.set or len(form.workloads) != 1 or answers.study.folders:
         return ""
-    work, fields = form.workloads[0], dict(design.fields)
-    named = {path for path in fields if not path.startswith("mapping.")}
-    if work.train is None or named - _ASKED or (work.train not in apart.layouts and len(apart.layouts) != 1):
+    fields = dict(design.fields)
+    named = {path for path in fields if not path.startswith(("mapping.", "workload."))}
+    work = varied_form(form.workloads[0], fields)
+    asked = work.asked
+    if work.train is None or not isinstance(asked, TrainedWork) or named - _ASKED:
         return ""
-    if work.sizes or work.split_heads or work.counting != "derived":
+    if work.train not in apart.layouts and len(apart.layouts) != 1:
+        return ""
+    if asked.sizes or asked.split_heads or asked.counting != "derived":
         return ""
     layout = next(iter(apart.layouts.values()))
     machine, _, count = form.system.partition("/")
     system = str(fields.get("system", machine)).partition("/")
     chips = str(int(fields["accelerators"])) if "accelerators" in fields else system[2] or count
     words = ["volvelle", "estimate", work.train, "--on", f"{system[0]}/{chips}" if chips else system[0]]
-    batch, sequence = fields.get("workload.batch", work.batch), fields.get("workload.sequence", work.sequence)
-    each = fields.get("workload.batch_per_replica", work.batch_per_replica)
-    batch = batch if each is None else int(each) * layout.data
-    words += ["--batch", str(int(batch))] if batch else []
-    words += ["--seq", str(int(sequence))] if sequence else []
-    words += ["--element", work.element] if work.element != "bf16" else []
+    batch = asked.batch if asked.batch_per_replica is None else asked.batch_per_replica * layout.data
+    words += ["--batch", str(batch)] if batch else []
+    words += ["--seq", str(asked.sequence)] if asked.sequence else []
+    words += ["--element", asked.element] if asked.element != "bf16" else []
+    words += tuning_words(asked)
     stack = str(fields.get("stack", form.stack))
     words += ["--stack", stack] if stack else []
     words += ["--margin", str(form.margin)] if form.margin is not None else []

@@ -6,6 +6,8 @@ from volvelle.interchange.study_file import StudyForm
 from volvelle.interchange.workload_form import WorkloadForm
 from volvelle.mapping.parallelism import ParallelMapping as Layout
 from volvelle.quantities import DOLLARS, percent, show
+from volvelle.questions.training import Tuned
+from volvelle.questions.workloads import MappedWork, TrainedWork
 from volvelle.studies.answers.answers import Answers
 from volvelle.studies.answers.designs import Design, field_text, measure_text
 from volvelle.studies.answers.pareto import Front
@@ -88,22 +90,34 @@ def policy_words(study: DesignStudy) -> str:
 
 def work_words(work: WorkloadForm, form: StudyForm) -> str:
     """A workload of a study in one line."""
-    batch = f": {work.batch:,} sequences or samples a step" if work.batch else ""
-    if work.batch_per_replica:
-        batch = f": {work.batch_per_replica:,} sequences a replica and step"
-    if work.train is not None and work.counting != "comet" and "workload.sequence" not in form.axes:
-        batch += (
-            f", {work.sequence:,} tokens per sequence"
-            if work.sequence
-            else f", {TRAINING_LENGTH:,} tokens per sequence, or the model's context if shorter (the default)"
-        )
-    batch += ", counted as COMET does" if work.counting == "comet" else ""
+    asked = work.asked
+    stated = getattr(asked, "batch", None)
+    batch = f": {stated:,} sequences or samples a step" if stated else ""
+    if isinstance(asked, TrainedWork):
+        if asked.batch_per_replica:
+            batch = f": {asked.batch_per_replica:,} sequences a replica and step"
+        if asked.counting == "comet":
+            batch += ", counted as COMET does"
+        elif "workload.sequence" not in form.axes:
+            batch += (
+                f", {asked.sequence:,} tokens per sequence"
+                if asked.sequence
+                else f", {TRAINING_LENGTH:,} tokens per sequence, or the model's context if shorter (the default)"
+            )
+        tuning = " ".join(tuning_words(asked))
+        batch += f", {tuning}" if tuning else ""
     tokens = f", {work.tokens:.3g} tokens in all" if work.tokens else ""
     weight = f", weight {work.weight:g}" if len(form.workloads) > 1 else ""
     assumed = (
         "" if work.assumptions is None else f"; assumes {_assumed(work.assumptions.model_dump(exclude_defaults=True))}"
     )
     return f"{work.called}{batch}{tokens}{weight}{assumed}"
+
+
+def tuning_words(asked: TrainedWork) -> list[str]:
+    """Return what of a model is trained, and how, as options of a command."""
+    names = {part.name for part in Tuned.options()}
+    return [word for part, value in asked.given() if part.name in names for word in part.typed(value)]
 
 
 def _assumed(stated: Mapping[str, object]) -> str:
@@ -140,7 +154,7 @@ def _proven(answers: Answers) -> str:
     """How many mappings are known to be the best, and of which."""
     counted = answers.census
     works = answers.study.form.workloads
-    limited = any(work.map is not None and work.sharding == "megatron" for work in works)
+    limited = any(isinstance(work.asked, MappedWork) and work.asked.sharding == "megatron" for work in works)
     among = " of Megatron's splits" if limited else ""
     if counted.proven is None:
         return ""

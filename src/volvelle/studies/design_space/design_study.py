@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,8 @@ from volvelle.domains import FACTOR, NumberDomain
 from volvelle.errors import DescriptionError, UnknownNameError
 from volvelle.estimators.calibration import with_margin
 from volvelle.interchange.study_file import AxisForm, RangeForm, StudyForm, read_study_form
-from volvelle.interchange.workload_form import SERVED
 from volvelle.quantities import Quantity, parse
+from volvelle.questions.workloads import MappedWork, TrainedWork
 from volvelle.studies.design_space.axes import Axis, Grid, Value
 from volvelle.studies.design_space.expressions import Expression
 from volvelle.studies.design_space.fields import dimension_place, field_names, numeric_field, value_of
@@ -27,6 +28,7 @@ from volvelle.studies.design_space.structure import (
     machine,
     structural_domain,
     structural_names,
+    varied_form,
 )
 from volvelle.system.cluster import Cluster
 
@@ -45,16 +47,21 @@ class DesignStudy:
         for called in columns.get(WORKLOAD, ()) if self.published is None else ():
             chosen_forms(self.form.workloads, {WORKLOAD: called})
         for path in (path for path in columns if path.startswith("workload.")):
-            name = path.removeprefix("workload.")
-            if not any(name in (SERVED if one.serve else one.looks_at) for one in self.form.workloads):
+            having = [one for one in self.form.workloads if path.removeprefix("workload.") in one.keys]
+            if not having:
                 raise DescriptionError(f"axis {path}: no workload of the study has it; leave it out")
+            for workload, stated in product(having, columns[path]):
+                varied_form(workload, {path: stated})
         names = [axis.name for axis in self.axes]
         if self.form.facet is not None and self.form.facet not in names:
             raise DescriptionError(f"facet: {UnknownNameError.among('axis', self.form.facet, names)}")
         self._refuse_unsampled()
         if self.form.mapping.policy == "best":
             for work in self.form.workloads:
-                if work.batch_per_replica is not None or work.memory_limit == "ignored":
+                asked = work.asked
+                if isinstance(asked, TrainedWork) and (
+                    asked.batch_per_replica is not None or asked.memory_limit == "ignored"
+                ):
                     raise DescriptionError(
                         f"workload {work.called!r}: a batch_per_replica and a memory_limit that is ignored need a "
                         "layout that is given; set policy: fixed under mapping:, and make its degrees axes"
@@ -85,7 +92,8 @@ class DesignStudy:
             )
         held = [name for name in names if name == FITS or name.startswith("memory.")]
         for work in self.form.workloads if names else ():
-            fused = work.execution == "dataflow" or work.assumptions is not None
+            streams = isinstance(work.asked, MappedWork) and work.asked.execution == "dataflow"
+            fused = streams or work.assumptions is not None
             if held and (fused or (work.train is None and work.map is None)):
                 what = "runs kernels together" if fused else "is a pace alone" if work.pace else "is planned"
                 raise DescriptionError(
@@ -106,7 +114,8 @@ class DesignStudy:
     @property
     def weakly(self) -> bool:
         """Whether a batch grows with replicas, so that every layout has its own."""
-        return any(work.batch_per_replica is not None for work in self.form.workloads)
+        asked = [work.asked for work in self.form.workloads]
+        return any(isinstance(one, TrainedWork) and one.batch_per_replica is not None for one in asked)
 
     @property
     def maps(self) -> bool:
@@ -284,11 +293,12 @@ def read_study(source: Path | Mapping[str, object], *, folders: tuple[Path, ...]
 def _structural_values(form: AxisForm, domain: NumberDomain | None, where: str) -> tuple[Value, ...]:
     if form.values is not None:
         for value in form.values if domain is not None else ():
-            domain.check(value, where)  # type: ignore[union-attr]
+            domain.read(value, where)  # type: ignore[union-attr]
         return form.values
     if form.times is not None or domain is None:
         raise DescriptionError(f"{where}: give its values as a list{'' if domain is None else ' or a range'}")
-    return tuple(round(value) for value in _spaced(form, replace(domain, whole=False), where))
+    values = _spaced(form, replace(domain, whole=False), where)
+    return tuple(round(value) for value in values) if domain.whole else values
 
 
 def _number(value: object, domain: NumberDomain, where: str) -> float:

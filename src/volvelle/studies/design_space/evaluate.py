@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from volvelle.applications.range_evidence import RangeEvidence
 from volvelle.applications.training.evidence import RangeBasis, step_basis
+from volvelle.applications.training.training_step import training_step
 from volvelle.errors import MappingError, OutsideDomainError
 from volvelle.estimators.result import Estimate
 from volvelle.estimators.training.closed_form import ClosedForm
@@ -19,6 +20,7 @@ from volvelle.mapping.lowered_model import step_flops
 from volvelle.mapping.parallelism import MappingTable
 from volvelle.mapping.parallelism import ParallelMapping as Layout
 from volvelle.quantities import Number
+from volvelle.questions.workloads import TrainedWork
 from volvelle.search.per_variant import LayoutTable, best_of_each
 from volvelle.studies.design_space.accounts import Accounts, PricedMachine
 from volvelle.studies.design_space.axes import Axis
@@ -76,6 +78,7 @@ class Evaluator:
                 **dict(sizes)
             )
         )
+        self._steps: dict[str, TrainingStep] = {}
         self.accounts = Accounts(self.study)
         self.mapper = Mapper(self.study.catalogue)
         self.failures = FailureTerms.of(self.study.form.failures)
@@ -229,24 +232,31 @@ class Evaluator:
         return int(fixed_layouts(self.study.form.mapping.choices, layout, cluster).data[0])
 
     def _step(self, form: WorkloadForm, replicas: int) -> TrainingStep | None:
-        """The training step of a workload; None: it is no training."""
-        if form.train is None:
+        """Return the training step of a workload; None if it is no training."""
+        asked = form.asked
+        if form.train is None or not isinstance(asked, TrainedWork):
             return None
-        batch = form.batch if form.batch_per_replica is None else form.batch_per_replica * replicas
+        batch = asked.batch if asked.batch_per_replica is None else asked.batch_per_replica * replicas
         assert batch is not None, "checked when read"
-        length = form.sequence or self.study.catalogue.model(form.train).sequence
-        counting = Counting(form.counting)
+        of_one = repr((form.train, asked.changed(batch=1, batch_per_replica=None)))
+        if of_one not in self._steps:
+            self._steps[of_one] = self._step_of_one(form.train, asked)
+        return replace(self._steps[of_one], batch=batch)
+
+    def _step_of_one(self, model: str, asked: TrainedWork) -> TrainingStep:
+        """Return the training step of one sequence; its model is kept, for what is derived from it is kept with it."""
+        length = asked.sequence or self.study.catalogue.model(model).sequence
+        counting = Counting(asked.counting)
         # COMET's memory is what tensors take.
         free: dict[str, Any] = {"reserved": 0.0, "fragmentation": 0.0} if counting is Counting.COMET else {}
-        return TrainingStep(
-            model=self._graph(form.train, length, tuple(form.sizes.items())),
-            batch=batch,
-            element=form.element,
-            gradient_element=form.gradient_element,
-            counting=counting,
-            split_heads=form.split_heads,
-            **free,
+        step = training_step(
+            self._graph(model, length, tuple((asked.sizes or {}).items())),
+            batch=1,
+            element=asked.element,
+            expert_load=asked.expert_load,
+            **asked.recipe,
         )
+        return replace(step, counting=counting, split_heads=asked.split_heads, **free)
 
     # -- one group ---------------------------------------------------------------------------------------------
 
@@ -347,7 +357,7 @@ class Evaluator:
             self.evaluated += rows
             time, memory, violated = found.time, found.memory_bytes, np.zeros(len(found), dtype=np.int8)
             for name in reversed(CHECKED):
-                if name == "memory" and form.memory_limit == "ignored":
+                if name == "memory" and isinstance(form.asked, TrainedWork) and form.asked.memory_limit == "ignored":
                     continue
                 violated[found.violations[name]] = REASONS.index(name)
         done = Worked(

@@ -12,7 +12,8 @@ from volvelle.errors import VolvelleError
 from volvelle.estimators.calibration import calibrations_of, fitted_constants
 from volvelle.estimators.dataflow.stated_problem import StatedMapping
 from volvelle.interchange.graph_file import GraphFile, read_graph
-from volvelle.interchange.workload_form import MAPPED, WorkloadForm
+from volvelle.interchange.workload_form import WorkloadForm
+from volvelle.questions.workloads import MappedWork
 from volvelle.search.graph.answer import MappedPlan, MappingAnswer
 from volvelle.studies.design_space.measures import Worked
 from volvelle.studies.design_space.points import REASONS
@@ -87,26 +88,28 @@ class Mapper:
     def answer(self, form: WorkloadForm, cluster: Cluster) -> MappingAnswer:
         """The best mapping on one machine."""
         question = _question(form)
-        key = (form.called, form.forward, form.gpt_layer_only, question, _timed(cluster, form.element))
+        asked = form.asked
+        assert isinstance(asked, MappedWork), "checked when read"
+        key = (form.called, asked.forward, asked.gpt_layer_only, question, _timed(cluster, asked.element))
         if key not in self._known:
             try:
-                self._known[key] = question.answer(self._graph(form), cluster)
+                self._known[key] = question.answer(self._graph(form, asked), cluster)
             except VolvelleError as error:
                 raise type(error)(f"workload {form.called!r} on {cluster.name!r}: {error}") from None
         return self._known[key]
 
-    def _graph(self, form: WorkloadForm) -> GraphFile:
+    def _graph(self, form: WorkloadForm, asked: MappedWork) -> GraphFile:
         if isinstance(form.map, dict):
             if form.called not in self._drawn:
                 self._drawn[form.called] = read_graph(form.map, name=form.called)
             return self._drawn[form.called]
-        found: GraphFile = self._named(str(form.map), form.forward, form.gpt_layer_only)
+        found: GraphFile = self._named(str(form.map), asked.forward, asked.gpt_layer_only)
         return found
 
 
 def _question(form: WorkloadForm) -> MappingSearch:
     assumed = None if form.assumptions is None else StatedMapping(**form.assumptions.model_dump())
-    return MappingSearch(**{name: getattr(form, name) for name in MAPPED}, assumptions=assumed)
+    return form.asked.as_question(MappingSearch, assumptions=assumed)
 
 
 def _drawn(answers: Sequence[MappingAnswer], form: WorkloadForm, machines: Sequence[Cluster], rows: int) -> StepSamples:
@@ -117,7 +120,7 @@ def _drawn(answers: Sequence[MappingAnswer], form: WorkloadForm, machines: Seque
 
 def _sure(answer: MappingAnswer, form: WorkloadForm, cluster: Cluster) -> MappingRange | None:
     """How sure the figures of a mapping are; None: there is none."""
-    return None if answer.plan is None else mapping_range(answer.plan, cluster, form.element)
+    return None if answer.plan is None else mapping_range(answer.plan, cluster, _question(form).element)
 
 
 def _reason(found: MappingAnswer) -> int:

@@ -5,6 +5,7 @@ import numpy as np
 from volvelle.applications.range_evidence import RangeEvidence
 from volvelle.interchange.workload_form import WorkloadForm
 from volvelle.laws.utilisation import pace_among
+from volvelle.questions.workloads import PacedWork
 from volvelle.spread import Evidence
 from volvelle.studies.design_space.measures import Worked
 from volvelle.studies.design_space.step_samples import DrawnOnce, paced_samples
@@ -14,9 +15,10 @@ from volvelle.system.cluster import Cluster
 def paced_work(form: WorkloadForm, cluster: Cluster, rows: int) -> Worked:
     """A step of such training; what it holds in memory and how many FLOP it takes, nobody says."""
     pace, count = form.pace, float(cluster.accelerators)
-    assert pace is not None and form.batch is not None and form.sequence is not None, "checked when read"  # noqa: PT018
+    asked = form.asked
+    assert pace is not None and isinstance(asked, PacedWork), "checked when read"  # noqa: PT018
     each = pace_among(pace.tokens_per_s, count, measured_on=pace.accelerators or count, exponent=pace.exponent)
-    tokens = float(form.batch * form.sequence)
+    tokens = float(asked.batch * asked.sequence)
     time = np.full(rows, tokens / (count * float(each)))
     return Worked(
         name=form.called,
@@ -26,7 +28,7 @@ def paced_work(form: WorkloadForm, cluster: Cluster, rows: int) -> Worked:
         work=np.nan,
         peak=1.0,
         tokens=tokens,
-        samples=float(form.batch),
+        samples=float(asked.batch),
         weight=form.weight,
         run_tokens=form.tokens,
         drawn=DrawnOnce(paced_samples, time, pace.error_factor),

@@ -1,6 +1,6 @@
 """Workloads that are planned point by point: applications such as HPL, HPCG, stencils and recommendation models."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,20 +17,8 @@ from volvelle.studies.design_space.points import REASONS
 from volvelle.studies.design_space.step_samples import DrawnOnce, ranged_samples
 from volvelle.system.cluster import Cluster
 
-_OPTIONS: Mapping[str, Callable[[WorkloadForm], dict[str, Any]]] = {
-    "hpl": lambda form: {},
-    "hpcg": lambda form: {},
-    "fft": lambda form: {"grid": str(form.size)},
-    "dlrm": lambda form: {"model": form.model, "batch": form.batch, "element": form.element},
-    "hpl-mxp": lambda form: {**_element(form)},
-    "stencil": lambda form: {"grid": str(form.size), "points": str(form.points), "scaling": False, **_element(form)},
-}
-"""What the form of a study says, as options of the application's plan."""
-
-
-def _element(form: WorkloadForm) -> dict[str, Any]:
-    """The element type where the study says one; else it is the application's own."""
-    return {"element": form.element} if "element" in form.model_fields_set else {}
+_NAMES = {"size": "grid"}
+"""Field of a workload → the option of the application's plan, where they differ."""
 
 
 def planned_work(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue, rows: int) -> Worked:
@@ -51,7 +39,7 @@ def planned_work(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue, row
         # Of one chip of the machine, also where some of them idle.
         peak=column(lambda plan: plan.peak * plan.chips / cluster.accelerators),
         tokens=0.0,
-        samples=float(form.batch or 1) if any(plans) else 1.0,
+        samples=float(getattr(form.asked, "batch", 1)) if any(plans) else 1.0,
         weight=form.weight,
         run_tokens=form.tokens,
         drawn=DrawnOnce(
@@ -85,5 +73,8 @@ def _asked(
     form: WorkloadForm, planning: AnyApplication, cluster: Cluster, catalogue: Catalogue
 ) -> Question[Any, Any, Any]:
     """Return what a plan of the workload tries."""
-    assert form.run is not None, "checked when read"
-    return planning.space(cluster, catalogue, planning.plan_question(on=cluster, **_OPTIONS[form.run](form)))
+    fields = {part.name: getattr(form.asked, part.name) for part in form.asked.options()}
+    stated: dict[str, Any] = {
+        _NAMES.get(name, name): str(value) if name in _NAMES else value for name, value in fields.items()
+    }
+    return planning.space(cluster, catalogue, planning.plan_question(on=cluster, scaling=False, **stated))

@@ -24,7 +24,9 @@ def served_work(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue, rows
     alike = cluster.row(0) is cluster
     answers = [_answer(form, cluster.row(row), catalogue) for row in range(1 if alike else rows)]
     answers = answers * rows if alike else answers
-    batch, output = form.question.get("batch") or 1, form.question.get("output") or 128
+    asked = form.asked
+    assert isinstance(asked, ServeQuestion), "checked when read"
+    batch, output = asked.batch or 1, asked.output or 128
     tokens = float(batch * output)
     rates = np.array([np.nan if one.throughput is None else float(one.throughput) for one in answers])
     times = tokens / rates
@@ -45,9 +47,8 @@ def served_work(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue, rows
 
 
 def _answer(form: WorkloadForm, cluster: Cluster, catalogue: Catalogue) -> Any:
-    question = ServeQuestion(form.serve or "", on=cluster, catalogue=catalogue, **form.question)
     try:
-        return ask(import_module(_ANSWERING).serve, question)
+        return ask(import_module(_ANSWERING).serve, form.asked.changed(on=cluster, catalogue=catalogue))
     except VolvelleError as error:
         raise type(error)(f"workload {form.called!r}: {error}") from None
 

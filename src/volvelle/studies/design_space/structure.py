@@ -6,13 +6,13 @@ from math import prod
 from pathlib import Path
 
 from volvelle.applications.own_machine import as_calibrated
-from volvelle.base.option_kinds import Number
+from volvelle.base.option_kinds import Number, Table
 from volvelle.catalogue import Catalogue
 from volvelle.catalogue.saved_file import is_yaml_name
-from volvelle.domains import ACCELERATORS, DEGREE, LIMIT, SEQUENCES, WIDTH, NumberDomain
+from volvelle.domains import ACCELERATORS, NumberDomain
 from volvelle.errors import DescriptionError, UnknownNameError
-from volvelle.interchange.workload_form import MAPPED, SERVED, WorkloadForm
-from volvelle.interchange.yaml_file import checked_form
+from volvelle.interchange.workload_form import WorkloadForm
+from volvelle.questions.workloads import KEYS
 from volvelle.studies.design_space.fields import dimension_names, dimension_place
 from volvelle.system.cluster import Cluster, Dimension
 from volvelle.system.topologies import OF_A_SIZE, AbstractTopology, FatTree, FullyConnected, Ring, Switch, Torus
@@ -30,15 +30,15 @@ SOLD = frozenset(_WHOLE)
 _PARTS = ("size", "link", "topology")
 WORKLOAD = "workload"
 """Which of the study's workloads runs, where that is an axis; else all do, in turn."""
-_WORK = ("batch", "batch_per_replica", "sequence", "element", "memory_limit")
-_WORDS = ("element", "memory_limit")
-_DOMAINS = {
-    **dict.fromkeys(("accelerators", "size"), ACCELERATORS),
-    **dict.fromkeys(("tensor", "pipeline", "data"), DEGREE),
-    **dict.fromkeys(("batch", "batch_per_replica", "micro_batches"), SEQUENCES),
-    **dict.fromkeys(("sequence", "tiles", "partitions"), WIDTH),
-    "limit": LIMIT,
+_KEY = "workload."
+"""The start of an axis that varies a field of a workload."""
+_KEYS = {
+    f"{_KEY}{name}": part
+    for keys in reversed(list(KEYS.values()))
+    for name, part in keys.items()
+    if not isinstance(part.kind, Table)
 }
+"""Axis → the field of a workload that it varies; a field of several kinds is the field of the first kind."""
 
 
 _PLAIN: Mapping[str, type[AbstractTopology]] = {
@@ -59,17 +59,16 @@ def structural_names(cluster: Cluster) -> tuple[str, ...]:
         _LINK,
         *(f"{dimension}.{name}" for dimension in dimension_names(cluster) for name in _PARTS),
         WORKLOAD,
-        *(f"workload.{name}" for name in dict.fromkeys((*_WORK, *sorted(MAPPED), *SERVED))),
+        *_KEYS,
     )
 
 
 def structural_domain(path: str) -> NumberDomain | None:
-    """The domain of a field that is a number; None: it is named by words."""
-    name = path.rpartition(".")[2]
-    if path.startswith("workload.") and name not in _DOMAINS and name in SERVED:
-        kind = SERVED[name].kind
+    """Return the domain of a field that is a number; None: it is named by words."""
+    if path in _KEYS:
+        kind = _KEYS[path].kind
         return kind.domain if isinstance(kind, Number) else None
-    return _DOMAINS.get(name)
+    return ACCELERATORS if path.rpartition(".")[2] in ("accelerators", "size") else None
 
 
 def machine(catalogue: Catalogue, system: str, values: Mapping[str, object], *, stack: str = "") -> Cluster:
@@ -152,25 +151,13 @@ def _sizes(cluster: Cluster, wanted: Mapping[int, object]) -> tuple[int, ...]:
 
 
 def varied_form(form: WorkloadForm, values: Mapping[str, object]) -> WorkloadForm:
-    """A workload with what axes say of those of its fields that it looks at."""
-    if form.serve is not None:
-        asked = {name: values[f"workload.{name}"] for name in SERVED if f"workload.{name}" in values}
-        return form.model_copy(update={"question": {**form.question, **asked}}) if asked else form
-    said: dict[str, object] = {}
-    for name in form.looks_at & set(_WORK):
-        if f"workload.{name}" in values:
-            value = values[f"workload.{name}"]
-            said[name] = str(value) if name in _WORDS else _whole(value, f"workload.{name}")
-    if said.get("memory_limit", "enforced") not in ("enforced", "ignored"):
-        known = ("enforced", "ignored")
-        raise DescriptionError(
-            f"axis workload.memory_limit: {UnknownNameError.among('limit', str(said['memory_limit']), known)}"
-        )
-    asked = {name: values[f"workload.{name}"] for name in form.looks_at & MAPPED if f"workload.{name}" in values}
-    if form.map is None or not asked:
-        return form.model_copy(update=said)
-    stated = {**form.model_dump(exclude_unset=True), **asked}
-    return checked_form(stated, WorkloadForm, where=f"axis workload.{next(iter(asked))}", what="workload")
+    """Return a workload with the values that axes give to fields of its question."""
+    stated = {path.removeprefix(_KEY): value for path, value in values.items() if path.startswith(_KEY)}
+    own = {name: value for name, value in stated.items() if name in form.keys}
+    try:
+        return form.varied(own)
+    except DescriptionError as error:
+        raise type(error)(f"axis {_KEY}{next(iter(own))}: {error}") from None
 
 
 def chosen_forms(forms: tuple[WorkloadForm, ...], values: Mapping[str, object]) -> tuple[WorkloadForm, ...]:
@@ -196,4 +183,4 @@ def topology_of(word: str, size: int) -> AbstractTopology:
 
 
 def _whole(value: object, name: str) -> int:
-    return int(_DOMAINS[name.rpartition(".")[2]].read(value, name))
+    return int(ACCELERATORS.read(value, name))

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from tests.conftest import small_gpt, small_llama
+from volvelle.applications.training.training_step import training_step
 from volvelle.errors import MappingError
 from volvelle.interchange.launch import fsdp, megatron
 from volvelle.mapping.parallelism import ParallelMapping
-from volvelle.verbs.training_step import training_step
 from volvelle.workload.families.shape import Transformer
 from volvelle.workload.families.transformer import transformer
 

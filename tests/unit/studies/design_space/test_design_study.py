@@ -42,7 +42,7 @@ from volvelle.studies.design_space.measures import MEASURES, TPOT, TTFT
         ({"workloads": [{"train": "gpt3-175b"}]}, "batch"),
         ({"workloads": [{"batch": 8}]}, "one of train"),
         ({"workloads": [{"run": "fft"}]}, "size"),
-        ({"workloads": [{"run": "stencil"}]}, "run: stencil needs a size"),
+        ({"workloads": [{"run": "stencil"}]}, "stencil needs size: Side of the cube"),
         ({"workloads": [{"run": "stencil", "size": 64, "points": 9}]}, "points"),
         ({"workloads": [{"run": "hpl", "points": 27}]}, "means nothing to hpl"),
         ({"workloads": [{"run": "hpl", "batch": 8}]}, "means nothing to hpl"),

@@ -80,7 +80,7 @@ def test_a_graph_that_no_chip_can_hold_says_what_stops_it() -> None:
     ("work", "axes", "said"),
     [
         ({"map": "no-such.yaml"}, {}, "'no-such.yaml' does not exist"),
-        ({"map": "gpt3-175b", "train": "gpt3-175b"}, {}, "one of train: MODEL, map: GRAPH, pace"),
+        ({"map": "gpt3-175b", "train": "gpt3-175b"}, {}, "one of train: MODEL, map: GRAPH, serve"),
         ({"map": "gpt3-175b", "batch": 3}, {}, "batch means nothing to gpt3-175b"),
         ({"train": "gpt3-175b", "batch": 3, "fuse": False}, {}, "fuse means nothing to gpt3-175b"),
         ({"map": "gpt3-175b"}, {"workload": ["other"]}, "axis workload: there is no workload 'other'"),

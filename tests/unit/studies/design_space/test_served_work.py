@@ -50,8 +50,8 @@ def test_a_point_that_does_not_fit_says_so() -> None:
     [
         ({"serve": "llama3-8b", "inputs": 512}, "did you mean 'input'"),
         ({"serve": "llama3-8b", "batch": 0}, "batch is 0; it must be a whole number from 1"),
-        ({"serve": "llama3-8b", "on": "dgx-h100/8"}, "there is no option of serving in a study 'on'"),
-        ({"serve": "llama3-8b", "train": "llama3-8b", "batch": 1}, "argument of serve 'train'"),
+        ({"serve": "llama3-8b", "on": "dgx-h100/8"}, "there is no key of serve in a study 'on'"),
+        ({"serve": "llama3-8b", "train": "llama3-8b", "batch": 1}, "say what is done: one of"),
     ],
 )
 def test_an_option_that_makes_no_sense_is_rejected_when_the_study_is_read(work: dict[str, Any], says: str) -> None:
