@@ -79,7 +79,7 @@ def _of_python(expression: str, folder: Path) -> dict[str, Any]:
 
 def _heard(ask: Callable[[], object]) -> tuple[Any, str, str]:
     """The status, or what was raised, and what was printed."""
-    out, err = io.StringIO(), io.StringIO()
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     status: Any = 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -88,7 +88,8 @@ def _heard(ask: Callable[[], object]) -> tuple[Any, str, str]:
             status = stop.code or 0
         except Exception as error:
             status = error
-    return status, out.getvalue(), err.getvalue()
+    printed, told = (stream.detach().getvalue().decode("utf-8") for stream in (out, err))
+    return status, printed, told
 
 
 @contextlib.contextmanager

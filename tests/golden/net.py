@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,7 @@ class Commit:
             return True
         return bool(_git("log", "-1", "--format=%h", "HEAD" if self.here else self.revision, "--", path))
 
+    @cached_property
     def renames(self) -> list[Mapping[str, Any]]:
         """The blocks of renames that came after this commit."""
         return [block for block in read("renames.yaml") if not self.has(block["since"])]
@@ -140,7 +142,7 @@ class Commit:
         """A question in this commit's words."""
         line = "\0".join(words)
         kind = "expressions" if words[0] == PYTHON else "options"
-        for block in reversed(self.renames()):
+        for block in reversed(self.renames):
             for new, old in (block.get(kind) or {}).items():
                 if kind == "expressions":
                     line = re.sub(new, old, line)
@@ -191,7 +193,7 @@ class Commit:
         return found
 
     def _renamed(self, question: str, answer: dict[str, Value]) -> dict[str, Value]:
-        for block in self.renames():
+        for block in self.renames:
             if not fnmatch.fnmatch(question, block.get("questions", "*")):
                 continue
             keys = [(re.compile(old), new) for old, new in (block.get("keys") or {}).items()]

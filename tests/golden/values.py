@@ -43,6 +43,8 @@ def _plain(value: Any, above: tuple[Any, ...]) -> Any:
         return _plain(value.tolist(), above)
     if len(above) > _DEEPEST or any(value is one for one in above):
         return None
+    if above and any(kind.__name__ in _FACTS for kind in type(value).__mro__):
+        return getattr(value, "name", None)
     inside = (*above, value)
     if isinstance(value, Mapping):
         return {str(_plain(key, inside)): _plain(item, inside) for key, item in value.items()}
@@ -54,8 +56,6 @@ def _plain(value: Any, above: tuple[Any, ...]) -> Any:
         return [_plain(item, inside) for item in value]
     if callable(value) or isinstance(value, type):
         return None
-    if above and any(kind.__name__ in _FACTS for kind in type(value).__mro__):
-        return getattr(value, "name", None)
     return _of_an_object(value, inside)
 
 
