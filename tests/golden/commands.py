@@ -1,5 +1,6 @@
 """Which command a question asks, and which of its options the question sets off their defaults."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 import click
@@ -36,6 +37,7 @@ def asked_of(words: Sequence[str]) -> tuple[str, set[str]]:
     """Return the command of a question and the options that it sets off their defaults."""
     if words[0].startswith(VARIABLE):
         return "completion", set()  # what a shell asks
+    words = [word for word in words if not re.match(r"[A-Z_]+=", word)]  # the environment
     context = _volvelle.make_context("volvelle", list(words), obj=list(words))
     while isinstance(group := context.command, click.Group):
         # click keeps the word of a command apart from what follows it

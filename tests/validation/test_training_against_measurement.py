@@ -315,4 +315,4 @@ def test_tables_are_printed_as_markdown() -> None:
 def test_an_unknown_group_and_an_unknown_picture_are_refused(tmp_path: Path) -> None:
     assert "there are" in str(CliRunner().invoke(validate, ["training", "--group", "nobody"]).exception)
     plot = str(tmp_path / "picture.gif")
-    assert "neither in .svg nor in .png" in CliRunner().invoke(validate, ["training", "--plot", plot]).output
+    assert "its name must end in .svg or .png" in CliRunner().invoke(validate, ["training", "--plot", plot]).output
