@@ -27,6 +27,13 @@ Sharding = Literal["any", "megatron"]
 """Operations may be split by any dimension, or only as Megatron splits them."""
 FORWARD = Option("--forward", "Map only the forward pass of a named model.", kind=Switch())
 GPT_LAYER_ONLY = Option("--gpt-layer-only", "Map one GPT layer as wide as the model, like DFModel.", kind=Switch())
+FORWARD_FIRST = Option(
+    "",
+    "Keep kernels of the backward pass apart from forward ones.",
+    kind=Switch(),
+    group="Layout",
+    usually="if there is a backward pass",
+)
 
 
 class MapFields(Question):

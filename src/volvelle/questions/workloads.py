@@ -7,7 +7,7 @@ from volvelle.base.option_kinds import Number, Switch, Table, Text, Words
 from volvelle.base.question import Option, Question, option
 from volvelle.domains import FFT_SIDE, GRAPH_SIZE, SEQUENCES
 from volvelle.errors import DescriptionError
-from volvelle.questions.map import FORWARD, GPT_LAYER_ONLY, MapFields
+from volvelle.questions.map import FORWARD, FORWARD_FIRST, GPT_LAYER_ONLY, MapFields
 from volvelle.questions.serving import ServeQuestion
 from volvelle.questions.training import BATCH, ELEMENT, GRADIENTS, SEQUENCE, Step, Tuned
 
@@ -62,11 +62,7 @@ class MappedWork(MapFields):
 
     subcommand = "map"
 
-    forward_first: bool | None = option(
-        Option("", "Keep kernels of the backward pass apart from forward ones.", kind=Switch(), group="Layout"),
-        default=None,
-        usually="if there is a backward pass",
-    )
+    forward_first: bool | None = option(FORWARD_FIRST, default=None)
     forward: bool = option(FORWARD, default=False)
     gpt_layer_only: bool = option(GPT_LAYER_ONLY, default=False)
 

@@ -1,6 +1,6 @@
 """The search for the best mapping of a graph to a machine, for ``volvelle map`` and for points of a study."""
 
-from volvelle.base.option_kinds import Instance, Switch
+from volvelle.base.option_kinds import Instance
 from volvelle.base.question import Option, option
 from volvelle.errors import MappingError
 from volvelle.estimators.dataflow.on_chip import FusionChoices
@@ -8,7 +8,7 @@ from volvelle.estimators.dataflow.stated_problem import StatedMapping
 from volvelle.estimators.training.stage_memory import MemoryRecipe
 from volvelle.interchange.graph_file import GraphFile
 from volvelle.mapping.parallelism import Recompute, Schedule
-from volvelle.questions.map import Execution, MapFields
+from volvelle.questions.map import FORWARD_FIRST, Execution, MapFields
 from volvelle.search.graph.answer import MappingAnswer
 from volvelle.search.graph.joint import map_graph
 from volvelle.search.graph.network import factorisations
@@ -29,11 +29,7 @@ class MappingSearch(MapFields):
 
     subcommand = "map"
 
-    forward_first: bool | None = option(
-        Option("", "Keep kernels of the backward pass apart from forward ones.", kind=Switch(), group="Layout"),
-        default=None,
-        usually="if there is a backward pass",
-    )
+    forward_first: bool | None = option(FORWARD_FIRST, default=None)
     assumptions: StatedMapping | None = option(
         Option(
             "",
