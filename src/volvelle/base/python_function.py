@@ -181,13 +181,13 @@ def documentation(question: type[Question], answer: Callable[..., Any]) -> str:
     for part in question.options():
         if part.group != group:
             group = part.group
-            parts.append(f"*{group}*\n")
+            parts.append(f"\n*{group}*\n")
         names = " or ".join(part.words)
         default = "" if part.required else f", default {_default(part)}"
         unit = f", {part.kind.says}" if isinstance(part.kind, Number) else ""
         text = fill(part.help, 100, initial_indent="    ", subsequent_indent="    ")
         parts.append(f"{names} : {_type(part, '')}{unit}{default}\n{text}")
-    return "\n\n".join(parts[:2]) + "\n" + "\n".join(parts[2:]) + "\n"
+    return "\n\n".join(parts[:2]) + "\n".join(parts[2:]) + "\n"
 
 
 class _Shown(str):
