@@ -1,10 +1,12 @@
 """Every application by its word; one line makes another known to all commands."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
-from volvelle.applications.contract import Application
 from volvelle.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from volvelle.applications.contract import AnyApplication
 
 APPLICATIONS: dict[str, str] = {
     "acceptance": "volvelle.applications.acceptance.application:ACCEPTANCE",
@@ -23,9 +25,14 @@ APPLICATIONS: dict[str, str] = {
 }
 """Word → module and name; a module is loaded when its word is used, so that commands start fast."""
 
+SHIPPED = frozenset(APPLICATIONS)
+"""Applications of the package; others are added by third parties."""
 
-def application(word: str) -> Application[Any, Any, Any, Any]:
-    """An application by its word."""
+
+def application(word: str) -> "AnyApplication":
+    """Return an application by its word."""
+    from volvelle.applications.contract import Application  # noqa: PLC0415 - names alone load nothing
+
     if word not in APPLICATIONS:
         raise UnknownNameError.among("application", word, APPLICATIONS)
     module, _, name = APPLICATIONS[word].partition(":")

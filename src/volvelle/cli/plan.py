@@ -1,14 +1,48 @@
 """``volvelle plan MODEL --on SYSTEM …``."""
 
+from typing import Any
+
 import click
 
+from volvelle.applications.registry import APPLICATIONS, SHIPPED, application
 from volvelle.base.python_function import ask
 from volvelle.cli.output import Brief, Html, Json, write_page
-from volvelle.cli.plan_application import PlanCommand
-from volvelle.cli.question_command import command
+from volvelle.cli.question_command import QuestionCommand, command
+from volvelle.cli.shells import BENCHMARKS
 from volvelle.cli.waiting import counting
 from volvelle.errors import MappingError
 from volvelle.questions.plan import HowManyQuestion, PlanOrCountQuestion, PlanQuestion
+
+
+class PlanCommand(QuestionCommand):
+    """A command that hands over to another where its first argument names an application that is planned."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """The context of the command that the first word, or ``--serve``, asks for."""
+        if "--serve" in args:
+            from volvelle.cli.serving.plan import plan_serving  # noqa: PLC0415 - keeps completion of options short
+
+            return plan_serving.make_context(f"{info_name}", args, parent, **extra)
+        if args and args[0] in APPLICATIONS:
+            from volvelle.cli.plan_application import plan_command  # noqa: PLC0415 - applications are slow to load
+
+            other = plan_command(application(args[0]))
+            if other is not None:
+                return other.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, and the applications that may stand in place of a model."""
+        super().format_epilog(ctx, formatter)
+        others = (word for word in APPLICATIONS if word not in SHIPPED and application(word).plans)
+        with formatter.section("Benchmarks"):
+            formatter.write_text(
+                f"In place of a model: {', '.join([*BENCHMARKS, *others])} (volvelle {self.name} hpl --help)."
+            )
+        with formatter.section("Serving"):
+            formatter.write_text("The cheapest way to serve a load within limits: volvelle plan --serve --help.")
 
 
 class _Output(Brief, Html, Json):

@@ -1,15 +1,13 @@
 """``volvelle plan APPLICATION --on SYSTEM …``."""
 
 from functools import partial
-from typing import Any
 
 import click
 
 from volvelle.applications.contract import AnyApplication
-from volvelle.applications.registry import APPLICATIONS, application
 from volvelle.cli.application_commands import ApplicationGroup
 from volvelle.cli.output import Json
-from volvelle.cli.question_command import QuestionCommand, command
+from volvelle.cli.question_command import command
 from volvelle.questions.applications import PlanApplicationQuestion
 from volvelle.report.documents.document import json_text
 from volvelle.verbs.remedies.applications import planned
@@ -49,29 +47,3 @@ def plan_command(application: AnyApplication) -> click.Command | None:
 
 plan_applications = ApplicationGroup("plan", make=plan_command, help="The best run of a benchmark on a machine.")
 """The commands of all applications that are planned."""
-
-
-class PlanCommand(QuestionCommand):
-    """A command that hands over to another where its first argument names an application that is planned."""
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        """The context of the command that the first word, or ``--serve``, asks for."""
-        if "--serve" in args:
-            from volvelle.cli.serving.plan import plan_serving  # noqa: PLC0415 - keeps completion of options short
-
-            return plan_serving.make_context(f"{info_name}", args, parent, **extra)
-        other = plan_command(application(args[0])) if args and args[0] in APPLICATIONS else None
-        if other is not None:
-            return other.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
-        return super().make_context(info_name, args, parent, **extra)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, and the applications that may stand in place of a model."""
-        super().format_epilog(ctx, formatter)
-        known = plan_applications.list_commands(ctx)
-        with formatter.section("Benchmarks"):
-            formatter.write_text(f"In place of a model: {', '.join(known)} (volvelle {self.name} {known[0]} --help).")
-        with formatter.section("Serving"):
-            formatter.write_text("The cheapest way to serve a load within limits: volvelle plan --serve --help.")

@@ -22,7 +22,7 @@ _ELEMENTS = ("bf16", "fp16", "fp8", "fp4", "tf32", "fp32", "fp64", "int8")
 _OF_A_MODEL = ("estimate", "plan", "map", "compare", "scale", "serve", "fleet")
 _ENGINES = ("vllm", "sglang", "trtllm")
 _WEIGHTS = ("bf16", "fp16", "fp8", "fp8-block", "nvfp4", "mxfp4", "int8", "int4")
-_BENCHMARKS = ("dlrm", "fft", "hpcg", "hpl", "hpl-mxp", "stencil")
+BENCHMARKS = ("dlrm", "fft", "hpcg", "hpl", "hpl-mxp", "stencil")
 _ROOMS = ("chips", "calibrations", "links", "clusters", "models", "reliability", "stacks")
 
 
@@ -77,7 +77,7 @@ def offers(words: Sequence[str], begun: str) -> list[CompletionItem] | None:
         return _beginning(begun, named[last]())
     verb = before[0]
     if verb in _OF_A_MODEL and (len(before) == 1 or (verb == "compare" and not last.startswith("-"))):
-        models = (*_names("models", folders), *(_BENCHMARKS if verb == "plan" else ()))
+        models = (*_names("models", folders), *(BENCHMARKS if verb == "plan" else ()))
         return _beginning(begun, models) or [CompletionItem(begun, type="file")]
     if verb == "schema":
         return [CompletionItem(name) for name in VERBS if name.startswith(begun)] if len(before) == 1 else None
