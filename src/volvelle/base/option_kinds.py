@@ -199,9 +199,9 @@ class Switch(OptionKind):
         return "True or False"
 
     def read(self, value: Any, where: str) -> bool:
-        """Return the truth value; 0 and 1 are accepted."""
+        """Return the truth value; 0 and 1 are accepted, also as a column of numbers states them."""
         switch = plain(value)
-        if not isinstance(switch, bool | int) or switch not in (0, 1):
+        if not isinstance(switch, bool | int | float) or switch not in (0, 1):
             raise self._rejected(value, where)
         return bool(switch)
 

@@ -51,6 +51,7 @@ def test_an_unknown_name_is_rejected_with_the_nearest() -> None:
         ("schedule", "gpipe", Schedule.GPIPE),
         ("schedule", 1, Schedule.GPIPE),
         ("spot", 1, True),
+        ("spot", 1.0, True),
         ("zero", 2, (2,)),
         ("zero", {2, 1}, (1, 2)),
         ("zero", range(1, 3), (1, 2)),

@@ -12,6 +12,7 @@ from volvelle.questions.training import Step, Tuned
 from volvelle.questions.workloads import KEYS
 from volvelle.studies.design_space.design_study import DesignStudy, read_study
 from volvelle.studies.design_space.evaluate import Evaluator
+from volvelle.studies.design_space.structure import varied_form
 
 STUDY: dict[str, Any] = {
     "name": "tuned",
@@ -65,6 +66,13 @@ def test_a_former_name_and_a_range_of_values_are_read() -> None:
     form = study(workloads=[former], axes={"workload.expert_load": {"from": 1, "to": 2, "points": 3}})
     assert form.form.workloads[0].question == {"batch": 16, "gradients": "bf16"}
     assert form.axes[0].columns["workload.expert_load"] == (1.0, 1.5, 2.0)
+
+
+def test_values_are_read_back_from_columns_of_numbers() -> None:
+    """A file of results keeps switches and counts as numbers."""
+    form = study().form.workloads[0]
+    assert varied_form(form, {"workload.split_heads": 1.0}).asked == form.asked.changed(split_heads=True)
+    assert varied_form(form, {"workload.batch": 32.0}).asked == form.asked.changed(batch=32)
 
 
 def test_a_study_is_the_same_after_it_was_sent_to_a_worker() -> None:
